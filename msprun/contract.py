@@ -1,0 +1,49 @@
+"""The few protocols that the wings keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from msprun.config import Run
+from msprun.model.invocation import Invocation
+from msprun.model.measurement import Block, Sample
+from msprun.model.plan import DeviceFacts
+
+
+class Device(Protocol):
+    """Where operators run."""
+
+    def facts(self, threads: int) -> DeviceFacts:
+        """What is known before torch is imported."""
+
+    def environment(self, facts: DeviceFacts) -> dict[str, str | None]:
+        """Variables that a worker needs set; None stands for unset."""
+
+
+class Profiler(Protocol):
+    """Who takes the times."""
+
+    @property
+    def timing_method(self) -> str:
+        """The name of its time in results."""
+
+    @property
+    def source(self) -> str:
+        """The record that a time is read from."""
+
+    def command(self, python: Path, wrapper: Path) -> tuple[str, ...]:
+        """The words that start one profiled process."""
+
+    def samples(self, asked: Sequence[Block], answer: dict[str, Any]) -> tuple[Sample, ...]:
+        """The samples of one `time` request."""
+
+
+class Mode(Protocol):
+    """What can be asked."""
+
+    KEYS: frozenset[str]
+
+    def run(self, run: Run, invocation: Invocation) -> int:
+        """Do it; the exit code. Raises MsprunError when the request or the machine is wrong."""

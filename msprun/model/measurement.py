@@ -1,0 +1,116 @@
+"""What was seen of one side of one case, and of both together."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from msprun.model.failure import Failure
+from msprun.model.operator import Side
+
+Verdict = Literal["faster", "slower", "same", "unresolved"]
+StopReason = Literal["narrow", "budget", "planned", "explicit", "no_progress"]
+State = Literal[
+    "correct", "incorrect", "dtype_differs", "shape_differs", "structure_differs",
+    "non_finite", "input_changed", "nondeterministic", "not_checked",
+]  # fmt: skip
+
+
+class Block(Struct, frozen=True, kw_only=True):
+    """`calls` calls of one side in a row, to be timed as one.
+
+    `group` numbers the quads (four blocks, A B B A) or, with explicit counts, the pairs; None in warm-up.
+    """
+
+    case: int
+    side: Side
+    phase: Literal["warmup", "timed"]
+    visit: int
+    group: int | None
+    calls: int
+
+
+class Sample(Block, frozen=True, kw_only=True):
+    """A block and the time that it took."""
+
+    elapsed_ns: int
+
+    @property
+    def call_us(self) -> float:
+        """Microseconds of one call."""
+        return self.elapsed_ns / self.calls / 1000
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """The times of one call of one side, in microseconds, warm-up left out.
+
+    `low_us` and `high_us` are the distribution-free 95 % interval of the median, None below six samples.
+    """
+
+    calls: int
+    samples: int
+    block: int
+    median_us: float
+    low_us: float | None
+    high_us: float | None
+    mean_us: float
+    min_us: float
+    p95_us: float
+
+
+class Paired(Struct, frozen=True, kw_only=True):
+    """Reference time over candidate time by groups that ran side by side; interval and verdict at 95 %."""
+
+    speedup: float | None
+    low: float | None
+    high: float | None
+    verdict: Verdict
+    quads: int
+
+
+class Remark(Struct, frozen=True, kw_only=True):
+    """Something that a reader must know; words for the code are in templates."""
+
+    code: str
+    figures: dict[str, Any] = {}
+    next: str | None = None
+
+
+class Correctness(Struct, frozen=True, kw_only=True):
+    """The outcome of comparing outputs: the rule that decided and its figures."""
+
+    state: State
+    rule: str | None = None
+    figures: dict[str, Any] = {}
+
+
+class Accounting(Struct, frozen=True, kw_only=True):
+    """What a time is made of: a verdict on the records, their source, their number and the calls that they cover."""
+
+    verdict: str
+    source: str
+    rows: int
+    calls: int
+
+
+class OperatorTime(Struct, frozen=True, kw_only=True):
+    """One torch operator inside a call, as Kineto saw it in a pass of its own."""
+
+    name: str
+    calls: int
+    duration_us: float
+
+
+class SideResult(Struct, frozen=True, kw_only=True):
+    """One side of one case: an estimate with its samples, or a failure, or neither when it was not asked for."""
+
+    estimate: Estimate | None = None
+    samples_us: tuple[float, ...] = ()
+    first_call_us: float | None = None
+    construct_s: float | None = None
+    warmup_calls: int = 0
+    operators: tuple[OperatorTime, ...] = ()
+    operators_us: float | None = None
+    operators_coverage: float | None = None
+    failure: Failure | None = None

@@ -1,0 +1,140 @@
+"""The frozen plan: everything that will happen, decided before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from msprun.model.operator import Operator, Side
+
+Source = Literal["cli", "config", "env", "auto"]
+FailOn = Literal["any", "incorrect", "failed", "never"]
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """One process to start; `env` is the whole environment, not an addition."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: tuple[tuple[str, str], ...]
+    stdout: Path
+    stderr: Path
+    timeout_s: float | None = None
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """How a process ended: `returncode` None means that it had to be killed or died by `signal`."""
+
+    returncode: int | None
+    signal: int | None
+    timed_out: bool
+    elapsed_s: float
+
+
+class Schedule(Struct, frozen=True, kw_only=True):
+    """How often each side is called. `warmup` and `repeats` None mean auto; counts are calls of each side."""
+
+    warmup: int | None
+    repeats: int | None
+    budget_s: float
+    order: Literal["interleaved", "sequential"]
+    seed: int
+    visits: int
+    quads_min: int
+    quads_max: int
+    precision: float
+    block_us: float
+    block_calls_max: int
+    warmup_min: int
+    warmup_max: int
+    warmup_s: float
+
+    @property
+    def is_explicit(self) -> bool:
+        """A count was given: one visit, and the calls that were asked for."""
+        return self.warmup is not None or self.repeats is not None
+
+
+class CheckRule(Struct, frozen=True, kw_only=True):
+    """How outputs are compared (measuring rules: MERE and MARE, double benchmark, or rtol and atol).
+
+    `compare` is `file.py:function`, relative to the operator's folder.
+    """
+
+    name: str
+    rule: Literal["standard", "close", "none"]
+    level: Literal["L0", "L1", "L2"]
+    budget_s: float
+    rtol: float | None
+    atol: float | None
+    threshold: float | None
+    compare: str | None
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """Time limits in seconds: first call, calls of a case, one session, the run."""
+
+    compile_timeout_s: float
+    case_timeout_s: float
+    timeout_s: float
+    time_limit_s: float | None
+
+
+class DeviceFacts(Struct, frozen=True, kw_only=True):
+    """What is known of the device before torch is imported."""
+
+    kind: str
+    id: int
+    id_source: Source
+    name: str
+    cores: int | None
+    threads: int
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """One profiled process: which cases and sides it serves and the command that starts it."""
+
+    number: int
+    round: Literal["check", "timing", "check+timing"]
+    profiler: str
+    cases: tuple[int, ...]
+    sides: tuple[Side, ...]
+    folder: Path
+    command: Command
+
+
+class Provenance(Struct, frozen=True, kw_only=True):
+    """Where a value came from, and for `auto` why it was chosen."""
+
+    value: str
+    source: Source
+    why: str | None = None
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """A request that was checked whole. `cases` are the selected indices, in the order in which they run."""
+
+    mode: str
+    operator: Operator
+    cases: tuple[int, ...]
+    sides: tuple[Side, ...]
+    schedule: Schedule
+    check: CheckRule
+    limits: Limits
+    device: DeviceFacts
+    profiler: str
+    python: Path
+    sessions: tuple[Session, ...]
+    retry: int
+    keep_going: bool
+    fail_on: FailOn
+    save_to_op: bool
+    folder: Path
+    pages: tuple[tuple[str, str | None, str], ...]
+    log_limit_mb: float
+    provenance: dict[str, Provenance]
+    overrides: tuple[str, ...]
+    choices: dict[str, str]
+    expected_s: float

@@ -1,0 +1,141 @@
+"""The result of a run, as it lies on disk: the old script's keys first, then ours."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from msprun.model.failure import Failure
+from msprun.model.measurement import Accounting, Correctness, Paired, Remark, SideResult, StopReason
+from msprun.model.plan import Provenance
+
+SCHEMA_VERSION = 1
+Status = Literal["measured", "one_sided", "checked", "incorrect", "failed", "skipped", "pending"]
+
+
+class CaseRow(Struct, frozen=True, kw_only=True):
+    """One case. `speedup` is exactly `ref_us / asc_us`; `paired` holds the figure that verdicts use.
+
+    `skipped` is there only in skipped rows, and the two `*_prof_dir` only in the others.
+    """
+
+    case: int
+    shape: str
+    dtype: str
+    ref_us: float | None = None
+    asc_us: float | None = None
+    speedup: float | None = None
+    ref_error: str | None = None
+    asc_error: str | None = None
+    ref_prof_dir: str | None | UnsetType = UNSET
+    asc_prof_dir: str | None | UnsetType = UNSET
+    skipped: str | UnsetType = UNSET
+    name: str
+    status: Status
+    correctness: Correctness
+    accounting: dict[str, Accounting] = {}
+    paired: Paired | None = None
+    stop: StopReason | None = None
+    remarks: tuple[Remark, ...] = ()
+    reference: SideResult | None = None
+    candidate: SideResult | None = None
+    failure: Failure | None = None
+    inputs_from: str | None = None
+
+
+class Aggregates(Struct, frozen=True, kw_only=True):
+    """Figures over cases; speed-ups over measured, correct cases only, None where there is none."""
+
+    geomean_speedup: float | None = None
+    mean_speedup: float | None = None
+    median_speedup: float | None = None
+    min_speedup: float | None = None
+    max_speedup: float | None = None
+    geomean_low: float | None = None
+    geomean_high: float | None = None
+    mean_ref_us: float | None = None
+    median_ref_us: float | None = None
+    geomean_ref_us: float | None = None
+    total_ref_us: float | None = None
+    mean_asc_us: float | None = None
+    median_asc_us: float | None = None
+    geomean_asc_us: float | None = None
+    total_asc_us: float | None = None
+    total_speedup: float | None = None
+
+
+class DtypeAggregate(Struct, frozen=True, kw_only=True):
+    """Speed-ups of the cases of one dtype label."""
+
+    dtype: str
+    cases: int
+    geomean_speedup: float
+    mean_speedup: float
+    faster: int
+    slower: int
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """How many cases ended how."""
+
+    total: int
+    run: int
+    measured: int
+    correct: int
+    incorrect: int
+    failed: int
+    skipped: int
+    faster: int
+    slower: int
+    same: int
+    unresolved: int
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """A run's result. Times are microseconds; `warmup` and `repeats` are the calls of each side, most of any case."""
+
+    task: str
+    task_dir: str
+    n_cases_total: int
+    n_cases_valid: int
+    geomean_speedup: float | None
+    mean_speedup: float | None
+    median_speedup: float | None
+    min_speedup: float | None
+    max_speedup: float | None
+    mean_ref_us: float | None
+    median_ref_us: float | None
+    geomean_ref_us: float | None
+    total_ref_us: float | None
+    mean_asc_us: float | None
+    median_asc_us: float | None
+    geomean_asc_us: float | None
+    total_asc_us: float | None
+    total_speedup: float | None
+    warmup: int
+    repeats: int
+    seed: int
+    device_id: int
+    device_select_source: str
+    timing_method: str
+    per_case: tuple[CaseRow, ...]
+    profiling_mode: str
+    n_cases_run: int
+    schema_version: int
+    msprun_version: str
+    run_id: str
+    started_at: str
+    elapsed_s: float
+    complete: bool
+    exit_code: int
+    request: dict[str, Any]
+    environment: dict[str, Any]
+    provenance: dict[str, Provenance]
+    gate: None
+    remarks: tuple[Remark, ...]
+    geomean_low: float | None
+    geomean_high: float | None
+    by_dtype: tuple[DtypeAggregate, ...]
+    counts: Counts
+    folder: str
