@@ -1,0 +1,1 @@
+"""Operator folders and their cases, read as data."""
