@@ -1,0 +1,94 @@
+"""One loaded case: its arguments, and what each side has done with them so far."""
+
+from .binding import Arguments
+from .failures import Refusal
+from .inputs import label, make_arguments
+from .leaves import flatten
+from .provider import spread
+from .snapshot import Snapshot
+from .walk import bytes_of, tensors_in, to_device
+
+
+class Side:
+    """One side of a case: the model, its call, and what its first call left behind."""
+
+    def __init__(self, model, call):
+        self.model = model
+        self.call = call
+        self.first_us = None
+        self.outputs = None
+        self.changed = {}
+
+
+class Case:
+    """`changing` are the positions of inputs that either side changes, `snapshot` their first contents."""
+
+    def __init__(self, index, arguments, source):
+        self.index = index
+        self.arguments = arguments
+        self.source = source
+        self.tensors = tensors_in(arguments.positional, "inputs") + tensors_in(arguments.keywords, "inputs")
+        self.sides = {}
+        self.changing = set()
+        self.snapshot = None
+
+    def side(self, name):
+        """That side. Raises Refusal before it was constructed."""
+        if name not in self.sides:
+            raise Refusal("case %d has no %s yet" % (self.index, name))
+        return self.sides[name]
+
+    def take_snapshot(self):
+        """The snapshot of the inputs as they are, made when there is none."""
+        if self.snapshot is None:
+            self.snapshot = Snapshot(self.tensors)
+        return self.snapshot
+
+    def settle(self):
+        """Undo what a call did to the inputs; answers {position: leaves of the changed input}."""
+        snapshot = self.take_snapshot()
+        changed = {place: flatten(self.tensors[place][1], self.tensors[place][0]) for place in snapshot.changed()}
+        snapshot.restore(changed)
+        self.changing.update(changed)
+        if not self.changing:
+            self.snapshot = None
+        return changed
+
+    def restore(self):
+        """Give the inputs that some side changes their first contents again."""
+        if self.changing:
+            self.snapshot.restore(sorted(self.changing))
+
+    def labels(self):
+        """What a load or describe answers about the arguments."""
+        return dict(labels(self.tensors), empty=self.is_empty, bytes=bytes_of([tensor for _, tensor in self.tensors]))
+
+    @property
+    def is_empty(self):
+        """Some input tensor holds no element."""
+        return any(tensor.numel() == 0 for _, tensor in self.tensors)
+
+
+def labels(tensors):
+    """Shape and dtype of the first tensor as reports write them; `?` is the old script's word where there is none."""
+    if not tensors:
+        return {"shape": "?", "dtype": "?"}
+    first = tensors[0][1]
+    return {"shape": str(list(first.shape)), "dtype": label(first.dtype)}
+
+
+def provided(index, group, device):
+    """A case of a provider's group (positional, keywords)."""
+    positional, keywords = to_device(group[0], device), to_device(group[1], device)
+    return Case(index, Arguments(positional, keywords), "provider")
+
+
+def described(index, descriptors, seed, device):
+    """A case of a cases file's descriptors."""
+    names, values = make_arguments(descriptors, seed, index)
+    return Case(index, Arguments(to_device(values, device), {}, names), "cases_file")
+
+
+def group_labels(group):
+    """Shape and dtype labels of a provider's group."""
+    return labels(tensors_in(spread(group), "inputs"))

@@ -1,0 +1,47 @@
+"""One request in, one answer out, whatever happens in between."""
+
+import gc
+
+from .failures import Refusal, StageError, at, failure
+from .session import Session
+
+ANSWERS = {
+    "describe": lambda session, request: session.describe(),
+    "load": lambda session, request: session.load(request["case"]),
+    "construct": lambda session, request: session.construct(request["case"], request["side"]),
+    "first": lambda session, request: session.first(request["case"], request["side"]),
+    "check": lambda session, request: session.check(request["case"], request.get("rule"), request.get("hash")),
+    "time": lambda session, request: session.time(request["case"], request["blocks"]),
+    "breakdown": lambda session, request: session.breakdown(request["case"], request["side"]),
+    "probe": lambda session, request: session.probe(),
+    "release": lambda session, request: session.release(request["case"]),
+}
+
+
+def serve(channel, job):
+    """Answer until the parent has enough."""
+    try:
+        with at("launch"):
+            session = Session(job)
+            greeting = {"ok": True, "environment": session.environment()}
+    except StageError as error:
+        channel.say(0, {"ok": False, "failure": failure(error, job.operator)})
+        return
+    gc.collect()
+    gc.freeze()  # torch's own objects never die: later collections, one before each timing, need not look at them
+    channel.say(0, greeting)
+    for request in channel.requests():
+        channel.say(request["id"], answer(session, request))
+
+
+def answer(session, request):
+    """The answer to one request, whatever happens."""
+    try:
+        with at("accounting", request.get("side")):
+            if request["do"] not in ANSWERS:
+                raise Refusal("no worker knows the request %r" % request["do"])
+            return dict(ANSWERS[request["do"]](session, request), ok=True)
+    except StageError as error:
+        told = failure(error, session.job.operator)
+        print(told["trace"], flush=True)
+        return {"ok": False, "failure": told}
