@@ -1,0 +1,63 @@
+"""Which Python runs the worker: found by reading files, so that nothing is started to find out."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from msprun.errors import ConfigError, MachineError
+
+
+def choose(python: str, environ: Mapping[str, str], accelerators: tuple[str, ...]) -> tuple[Path, str]:
+    """The interpreter for `python=auto` or a given path, and why it was taken.
+
+    Raises ConfigError when the given one is not there, MachineError when no interpreter has torch.
+    """
+    if python != "auto":
+        return _given(python), "given"
+    if importlib.util.find_spec("torch") is not None:
+        return Path(sys.executable), "this one has torch"
+    for path, where in _others(environ):
+        if has_torch(path):
+            return path, f"{where} has torch, this one has not"
+    raise MachineError(f"torch is not installed for {sys.executable}", _advice(environ, accelerators))
+
+
+def has_torch(python: Path) -> bool:
+    """Torch lies in the site-packages of this interpreter or of the environment that it belongs to."""
+    for prefix in dict.fromkeys((python.parent.parent, python.resolve().parent.parent)):
+        if any(prefix.glob("lib*/python3*/*-packages/torch/version.py")):
+            return True
+    return False
+
+
+def _given(python: str) -> Path:
+    found = shutil.which(python)
+    if found is None:
+        raise ConfigError(f"python={python} is no program that can be run", "give the path of an interpreter")
+    path = Path(found).absolute()
+    if not has_torch(path) and path != Path(sys.executable):
+        raise MachineError(f"python={python} has no torch", f"install it there: {path} -m pip install torch")
+    return path
+
+
+def _others(environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        python = Path(environ.get(variable, "")) / "bin" / "python"
+        if environ.get(variable) and python.exists():
+            yield python, f"${variable}"
+    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+        python = Path(folder or ".") / "python3"
+        if python.exists() and os.access(python, os.X_OK):
+            yield python.absolute(), "python3 on PATH"
+
+
+def _advice(environ: Mapping[str, str], accelerators: tuple[str, ...]) -> str:
+    """On a host with NPUs the torch that fits its CANN must not be replaced by one from the package index."""
+    if any("davinci" in device for device in accelerators):
+        return "this host has NPUs: take the environment whose torch_npu fits its CANN, python=/path/to/bin/python"
+    return "pip install 'msprun[cpu]', or name an interpreter that has torch: python=/path/to/bin/python"

@@ -1,0 +1,136 @@
+"""The one door to processes and signals: start a command in its own group, end it, hear interrupts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from msprun.model.plan import Command, Outcome
+
+# What a group is told, and how long it may take to obey, before the next and harsher word.
+PATIENCE = ((signal.SIGINT, 0.5), (signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0))
+
+
+class Child:
+    """A running command that leads its own session, so that all it starts can be ended with it."""
+
+    def __init__(self, command: Command) -> None:
+        """Start it. Raises OSError when the program cannot be started or a log cannot be opened."""
+        self.command = command
+        self._started = time.monotonic()
+        with _appending(command.stdout) as out, _appending(command.stderr) as err:
+            self._popen = subprocess.Popen(
+                command.argv,
+                cwd=command.cwd,
+                env=dict(command.env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is also its group's."""
+        return self._popen.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Not ended yet."""
+        return self._popen.poll() is None
+
+    def wait(self, timeout_s: float | None) -> Outcome | None:
+        """How it ended, or None when it still runs after `timeout_s` seconds."""
+        try:
+            self._popen.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+        return self._outcome(timed_out=False)
+
+    def where(self) -> None:
+        """Ask a worker to write its stacks to its log; any other program dies of it."""
+        self._send(signal.SIGUSR1)
+
+    def end(self, *, timed_out: bool = False, at_once: bool = False) -> Outcome:
+        """End the whole group: INT, TERM, KILL, each with its patience; `at_once` goes straight to KILL."""
+        for number, patience_s in PATIENCE[-1:] if at_once else PATIENCE:
+            self._send(number)
+            try:
+                self._popen.wait(patience_s)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        self._send(signal.SIGKILL)  # the leader is gone; what it started may not be
+        return self._outcome(timed_out=timed_out)
+
+    def _send(self, number: signal.Signals) -> None:
+        try:
+            os.killpg(self._popen.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return
+
+    def _outcome(self, *, timed_out: bool) -> Outcome:
+        code = self._popen.returncode
+        died_of = -code if code is not None and code < 0 else None
+        return Outcome(
+            returncode=code if died_of is None else None,
+            signal=died_of,
+            timed_out=timed_out,
+            elapsed_s=time.monotonic() - self._started,
+        )
+
+
+def run(command: Command) -> Outcome:
+    """Run a command to its end or to its `timeout_s`."""
+    child = Child(command)
+    try:
+        return child.wait(command.timeout_s) or child.end(timed_out=True)
+    except BaseException:
+        child.end()
+        raise
+
+
+def signal_name(number: int) -> str:
+    """`SIGSEGV (Segmentation fault)`; the bare number where this system has no such signal."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+    return f"{name} ({signal.strsignal(number)})"
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Inside, TERM and HUP are a KeyboardInterrupt as Ctrl-C is, also where a shell's `&` had INT ignored."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Inside, INT, TERM and HUP are not heard: for the last writes of an interrupted run."""
+    before = {s: signal.signal(s, signal.SIG_IGN) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _appending(path: Path) -> IO[bytes]:
+    return path.open("ab", buffering=0)

@@ -1,0 +1,117 @@
+"""Starting, waiting for and ending processes, with real programs that do not want to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from msprun import process
+from msprun.model.plan import Command
+
+pytestmark = pytest.mark.process
+
+
+def _command(folder: Path, text: str, timeout_s: float | None = None) -> Command:
+    return Command(
+        argv=(sys.executable, "-c", text),
+        cwd=folder,
+        env=tuple(os.environ.items()),
+        stdout=folder / "out",
+        stderr=folder / "err",
+        timeout_s=timeout_s,
+    )
+
+
+def _await(path: Path) -> str:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        if path.exists() and path.read_text():
+            return path.read_text()
+        time.sleep(0.02)
+    raise AssertionError(f"{path} did not appear")
+
+
+def _is_alive(pid: int) -> bool:
+    """Zombies are dead: nobody in this container may be there to reap an orphan."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def _await_death(pid: int) -> bool:
+    end = time.monotonic() + 10
+    while time.monotonic() < end and _is_alive(pid):
+        time.sleep(0.02)
+    return not _is_alive(pid)
+
+
+def test_an_exit_code_and_both_channels_are_kept(tmp_path: Path) -> None:
+    outcome = process.run(_command(tmp_path, "import sys; print('a'); print('b', file=sys.stderr); sys.exit(7)"))
+    assert (outcome.returncode, outcome.signal, outcome.timed_out) == (7, None, False)
+    assert (tmp_path / "out").read_text() == "a\n"
+    assert (tmp_path / "err").read_text() == "b\n"
+
+
+def test_a_death_by_signal_is_named(tmp_path: Path) -> None:
+    outcome = process.run(_command(tmp_path, "import os; os.kill(os.getpid(), 11)"))
+    assert (outcome.returncode, outcome.signal) == (None, signal.SIGSEGV)
+    assert process.signal_name(11) == "SIGSEGV (Segmentation fault)"
+    assert process.signal_name(63) == "signal 63"
+
+
+def test_a_program_that_ignores_int_and_term_is_killed_at_its_limit(tmp_path: Path) -> None:
+    text = (
+        "import signal, time; signal.signal(2, signal.SIG_IGN); signal.signal(15, signal.SIG_IGN);"
+        "print('ready', flush=True); time.sleep(600)"
+    )
+    outcome = process.run(_command(tmp_path, text, timeout_s=1.0))
+    assert outcome.timed_out
+    assert outcome.signal == signal.SIGKILL
+    assert 1.0 <= outcome.elapsed_s < 60
+
+
+def test_what_a_program_started_ends_with_it(tmp_path: Path) -> None:
+    text = (
+        "import subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', "
+        "'import signal, time; signal.signal(15, signal.SIG_IGN); signal.signal(2, signal.SIG_IGN); time.sleep(600)']);"
+        "print(p.pid, flush=True); time.sleep(600)"
+    )
+    child = process.Child(_command(tmp_path, text))
+    grandchild = int(_await(tmp_path / "out"))
+    assert _is_alive(grandchild)
+    child.end()
+    assert _await_death(grandchild)
+
+
+def test_a_polite_program_gets_the_time_to_say_goodbye(tmp_path: Path) -> None:
+    text = (
+        "import signal, sys, time; signal.signal(2, lambda *a: (print('bye', flush=True), sys.exit(3)));"
+        "print('ready', flush=True); time.sleep(600)"
+    )
+    child = process.Child(_command(tmp_path, text))
+    _await(tmp_path / "out")
+    assert child.end().returncode == 3
+    assert (tmp_path / "out").read_text() == "ready\nbye\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_inside_interruptible_every_polite_signal_is_an_interrupt(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), process.interruptible():
+        os.kill(os.getpid(), number)
+        time.sleep(1)
+    assert signal.getsignal(number) is before
+
+
+def test_the_last_writes_are_not_disturbed() -> None:
+    with process.undisturbed():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(os.getpid(), number)
+        time.sleep(0.01)
