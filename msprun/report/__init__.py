@@ -1,0 +1,38 @@
+"""Pages of a result: code writes some, templates the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msprun.disk import write_atomically
+from msprun.errors import ConfigError
+from msprun.model.measurement import Sample
+from msprun.model.result import Result
+from msprun.render import render
+from msprun.report import csv, json
+from msprun.report.overview import overview
+
+REPORTS: dict[str, Callable[[Result, Sequence[Sample]], bytes]] = {"json": json.write, "csv": csv.write}
+
+
+def write_pages(
+    result: Result, samples: Sequence[Sample], pages: Sequence[tuple[str, str | None, str]], folder: Path
+) -> tuple[Path, ...]:
+    """Write the pages (name, template, file) into `folder`; a template sees `result`, `overview` and `samples`.
+
+    Raises ConfigError for a page that neither code nor a template makes, OSError when the disk refuses.
+    """
+    return tuple(_write(page, result, samples, folder) for page in pages)
+
+
+def _write(page: tuple[str, str | None, str], result: Result, samples: Sequence[Sample], folder: Path) -> Path:
+    name, template, file = page
+    target = folder / file
+    if template is not None:
+        write_atomically(target, render(template, result=result, overview=overview(result), samples=samples))
+    elif name in REPORTS:
+        write_atomically(target, REPORTS[name](result, samples))
+    else:
+        raise ConfigError(f"report={name} has no template and no code", f"give it pages.{name}.template=<file>")
+    return target

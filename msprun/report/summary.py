@@ -1,0 +1,85 @@
+"""One JSON object of at most 4096 bytes for programs: `print=json`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from msprun.model.result import CaseRow, Result
+from msprun.render import macro, plain
+from msprun.report.json import ascii_text
+from msprun.report.overview import CaseFailure, Overview, has_speed, overview
+
+LIMIT_BYTES = 4096
+_TEXT_BYTES = (600, 300, 150, 75, 40, 20, 8)
+
+
+def summary(result: Result, folder: Path | None) -> dict[str, Any]:
+    """The object; its JSON (`ascii_text`) and a line feed take at most 4096 bytes, however long the texts are.
+
+    `path` is whole or None, for a cut path leads nowhere.
+    """
+    view = overview(result)
+    path = None if folder is None else str(folder)
+    following = macro("words.j2", "next_step", view) or None
+    drafts = (
+        _draft(result, view, size) | {"next": _cut(following, size), "path": where}
+        for where in (path, None)
+        for size in _TEXT_BYTES
+    )
+    return next(draft for draft in drafts if len(ascii_text(draft)) < LIMIT_BYTES)
+
+
+def _draft(result: Result, view: Overview, size: int) -> dict[str, Any]:
+    counts = result.counts
+    return {
+        "exit": result.exit_code,
+        "verdict": view.word,
+        "state": view.state,
+        "complete": result.complete,
+        "mode": _cut(result.profiling_mode, size),
+        "op": _cut(result.task, size),
+        "counts": {name: getattr(counts, name) for name in counts.__struct_fields__}
+        | {"not_checked": view.not_checked},
+        "geomean": _geomean(result),
+        "worst": [_case(row, size) for row in view.worst],
+        "first_failure": _failure(view.failures[0], size) if view.failures else None,
+    }
+
+
+def _geomean(result: Result) -> dict[str, float | None] | None:
+    if result.geomean_speedup is None or result.profiling_mode == "check":
+        return None
+    return {"speedup": result.geomean_speedup, "low": result.geomean_low, "high": result.geomean_high}
+
+
+def _case(row: CaseRow, size: int) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "case": row.case, "name": _cut(row.name, size), "shape": _cut(row.shape, size), "dtype": _cut(row.dtype, size),
+        "status": row.status, "state": row.correctness.state,
+    }  # fmt: skip
+    if has_speed(row) and row.paired:
+        pair = row.paired
+        found |= {"speedup": pair.speedup, "low": pair.low, "high": pair.high, "verdict": pair.verdict}
+    return found
+
+
+def _failure(found: CaseFailure, size: int) -> dict[str, Any]:
+    failure = found.failure
+    return {
+        "case": found.row.case, "side": found.side, "stage": failure.stage, "kind": _cut(failure.kind, size),
+        "acl_code": failure.acl_code, "message": _cut(failure.message, size), "log": _cut(failure.log, size),
+        "hint": _cut(failure.hint, size),
+    }  # fmt: skip
+
+
+def _cut(text: str | None, size: int) -> str | None:
+    """Text of at most `size` bytes as JSON says it."""
+    if text is None:
+        return None
+    shown = plain(text[: 4 * size])
+    if len(ascii_text(shown)) <= size + 2 and len(text) <= 4 * size:
+        return shown
+    while len(ascii_text(shown)) > size - 1:
+        shown = shown[: len(shown) - max(1, (len(ascii_text(shown)) - size) // 12)]
+    return shown + "..."

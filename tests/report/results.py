@@ -1,0 +1,340 @@
+"""Invented results for the pages; every figure is chosen here."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+
+from msprun.model.failure import Failure
+from msprun.model.measurement import (
+    Accounting,
+    Correctness,
+    Estimate,
+    Paired,
+    Remark,
+    Sample,
+    SideResult,
+)
+from msprun.model.plan import Provenance
+from msprun.model.result import CaseRow, Counts, DtypeAggregate, Result
+
+CORRECT = Correctness(
+    state="correct", rule="mere_mare", figures={"mere": 0.000125, "mare": 0.00075, "limit": 0.0009766}
+)
+NOT_CHECKED = Correctness(state="not_checked")
+
+
+def side(us: float, calls: int = 96) -> SideResult:
+    estimate = Estimate(
+        calls=calls,
+        samples=calls,
+        block=1,
+        median_us=us,
+        low_us=us * 0.98,
+        high_us=us * 1.02,
+        mean_us=us * 1.01,
+        min_us=us * 0.9,
+        p95_us=us * 1.1,
+    )
+    return SideResult(estimate=estimate, samples_us=(us * 0.9, us, us * 1.1), first_call_us=us * 20, warmup_calls=10)
+
+
+def measured(case: int, ref_us: float, asc_us: float, paired: Paired, **more: Any) -> CaseRow:
+    fields: dict[str, Any] = {
+        "shape": f"[{64 + case}, 512]",
+        "dtype": "float16",
+        "name": f"case_{case}",
+        "status": "measured",
+        "correctness": CORRECT,
+        "stop": "narrow",
+        "ref_prof_dir": None,
+        "asc_prof_dir": None,
+    }
+    return CaseRow(
+        **(fields | more),
+        case=case,
+        ref_us=ref_us,
+        asc_us=asc_us,
+        speedup=ref_us / asc_us,
+        paired=paired,
+        reference=side(ref_us),
+        candidate=side(asc_us),
+        accounting={
+            "reference": Accounting(verdict="exact", source="perf_counter", rows=96, calls=96),
+            "candidate": Accounting(verdict="exact", source="perf_counter", rows=96, calls=96),
+        },
+    )
+
+
+def pair(speedup: float, low: float | None, high: float | None, verdict: Any, quads: int = 24) -> Paired:
+    return Paired(speedup=speedup, low=low, high=high, verdict=verdict, quads=quads)
+
+
+def row(case: int, status: Any, **more: Any) -> CaseRow:
+    fields: dict[str, Any] = {
+        "shape": f"[{64 + case}, 512]",
+        "dtype": "float16",
+        "name": f"case_{case}",
+        "correctness": NOT_CHECKED,
+        "ref_prof_dir": None,
+        "asc_prof_dir": None,
+    }
+    return CaseRow(**(fields | more), case=case, status=status)
+
+
+FASTER = measured(0, 84.2, 21.05, pair(3.987, 3.912, 4.061, "faster"))
+SLOWER = measured(1, 40.0, 50.0, pair(0.803, 0.781, 0.826, "slower", 48), dtype="float32", stop="budget")
+UNRESOLVED = measured(
+    2,
+    100.5,
+    99.25,
+    pair(1.011, 0.971, 1.052, "unresolved", 200),
+    dtype="bfloat16",
+    stop="no_progress",
+    remarks=(Remark(code="drift", figures={"side": "reference", "change": 0.0631}),),
+)
+INCORRECT = row(
+    3,
+    "incorrect",
+    ref_us=310.25,
+    asc_error="incorrect: MERE 0.25",
+    reference=side(310.25),
+    correctness=Correctness(
+        state="incorrect", rule="double_benchmark", figures={"mere": 0.25, "wrong": 17, "leaf": "output[0]"}
+    ),
+)
+FAILED = row(
+    4,
+    "failed",
+    ref_us=12.75,
+    asc_error="RuntimeError: no kernel",
+    reference=side(12.75),
+    candidate=SideResult(
+        failure=Failure(
+            stage="first_call",
+            kind="exception",
+            message="RuntimeError: no kernel (model_new_ascendc.py:31)",
+            log="sessions/1/stderr.log",
+            hint="python wrapper.py case=4",
+        )
+    ),
+)
+SKIPPED = msgspec.structs.replace(
+    row(5, "skipped", shape="[0, 512]", skipped="empty_tensor"), ref_prof_dir=msgspec.UNSET, asc_prof_dir=msgspec.UNSET
+)
+
+
+def geomean(values: list[float]) -> float | None:
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def median(values: list[float]) -> float | None:
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    if not ordered:
+        return None
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def result(*rows: CaseRow, **more: Any) -> Result:
+    """A result whose aggregates are recomputed here from its rows, by the definitions of the specification."""
+    good = tuple(r for r in rows if r.status == "measured" and r.speedup)
+    ran = sum(r.status not in ("skipped", "pending") for r in rows)
+    fields: dict[str, Any] = {
+        "n_cases_total": len(rows),
+        "n_cases_valid": len(good),
+        "n_cases_run": ran,
+        "per_case": rows,
+        "by_dtype": tuple(
+            _of_dtype(dtype, [r for r in good if r.dtype == dtype]) for dtype in sorted({r.dtype for r in good})
+        ),
+        "counts": _counts(rows, good, ran),
+    }
+    return Result(**(RUN | _speedups(good) | _times(rows, good) | fields | more))
+
+
+RUN: dict[str, Any] = {
+    "task": "toy_norm", "task_dir": "/ops/toy_norm", "warmup": 10, "repeats": 96, "seed": 7, "device_id": 0,
+    "device_select_source": "auto", "timing_method": "clock.perf_counter_ns", "profiling_mode": "quick",
+    "schema_version": 1, "msprun_version": "0.1.0", "run_id": "20260102-030405-toy_norm-ab12",
+    "started_at": "2026-01-02T03:04:05+00:00", "elapsed_s": 74.512, "complete": True, "exit_code": 0,
+    "request": {"overrides": ["mode=quick", "op=/ops/toy_norm", "seed=7"]},
+    "environment": {
+        "host": "toybox", "device": {"kind": "cpu", "threads": 1, "name": "Toy CPU 5000"},
+        "worker": {"torch": "2.13.0"},
+    },
+    "provenance": {"device": Provenance(value="cpu", source="auto", why="no accelerator here")}, "gate": None,
+    "remarks": (), "folder": "/runs/20260102-030405-toy_norm-ab12",
+}  # fmt: skip
+
+
+def _speedups(good: tuple[CaseRow, ...]) -> dict[str, float | None]:
+    speedups = [r.speedup for r in good if r.speedup]
+    pairs = [r.paired for r in good if r.paired]
+    return {
+        "geomean_speedup": geomean([p.speedup for p in pairs if p.speedup]),
+        "mean_speedup": mean(speedups),
+        "median_speedup": median(speedups),
+        "min_speedup": min(speedups, default=None),
+        "max_speedup": max(speedups, default=None),
+        "geomean_low": geomean([p.low for p in pairs if p.low]),
+        "geomean_high": geomean([p.high for p in pairs if p.high]),
+    }
+
+
+def _times(rows: tuple[CaseRow, ...], good: tuple[CaseRow, ...]) -> dict[str, float | None]:
+    found: dict[str, float | None] = {"total_speedup": None}
+    for side_name in ("ref_us", "asc_us"):
+        times = [getattr(r, side_name) for r in rows if getattr(r, side_name)]
+        found |= {
+            f"mean_{side_name}": mean(times),
+            f"median_{side_name}": median(times),
+            f"geomean_{side_name}": geomean(times),
+            f"total_{side_name}": sum(times) if times else None,
+        }
+    if good:
+        found["total_speedup"] = sum(r.ref_us for r in good if r.ref_us) / sum(r.asc_us for r in good if r.asc_us)
+    return found
+
+
+def _counts(rows: tuple[CaseRow, ...], good: tuple[CaseRow, ...], ran: int) -> Counts:
+    status = [r.status for r in rows]
+    verdicts = [r.paired.verdict for r in good if r.paired]
+    return Counts(
+        total=len(rows),
+        run=ran,
+        measured=len(good),
+        correct=sum(r.correctness.state == "correct" for r in rows),
+        incorrect=status.count("incorrect"),
+        failed=status.count("failed"),
+        skipped=status.count("skipped"),
+        **{word: verdicts.count(word) for word in ("faster", "slower", "same", "unresolved")},
+    )
+
+
+def _of_dtype(dtype: str, rows: list[CaseRow]) -> DtypeAggregate:
+    speedups = [r.speedup for r in rows if r.speedup]
+    verdicts = [r.paired.verdict for r in rows if r.paired]
+    return DtypeAggregate(
+        dtype=dtype,
+        cases=len(rows),
+        geomean_speedup=geomean(speedups) or 0,
+        mean_speedup=mean(speedups) or 0,
+        faster=verdicts.count("faster"),
+        slower=verdicts.count("slower"),
+    )
+
+
+def mixed() -> Result:
+    return result(
+        FASTER,
+        SLOWER,
+        UNRESOLVED,
+        INCORRECT,
+        FAILED,
+        SKIPPED,
+        exit_code=1,
+        remarks=(Remark(code="plugin_remark", figures={"load": 3.5}, next="ask the plug-in"),),
+    )
+
+
+def all_good() -> Result:
+    second = measured(1, 60.0, 30.0, pair(2.004, 1.951, 2.049, "faster", 32), dtype="float32")
+    return result(FASTER, second, SKIPPED)
+
+
+def all_failed() -> Result:
+    hang = Failure(stage="timing", kind="timeout", message="no answer within 60 s", log="sessions/2/stderr.log")
+    both = Failure(
+        stage="import", kind="exception", message="ImportError: libtoy.so", acl_code=507033, hint="build it again"
+    )
+    return result(
+        row(0, "failed", ref_error="timeout", reference=SideResult(failure=hang)),
+        row(1, "failed", failure=both),
+        exit_code=1,
+    )
+
+
+def check_mode() -> Result:
+    bad = row(1, "incorrect", correctness=INCORRECT.correctness, asc_error="incorrect")
+    return result(
+        row(0, "checked", correctness=CORRECT),
+        bad,
+        SKIPPED,
+        profiling_mode="check",
+        exit_code=1,
+        warmup=0,
+        repeats=0,
+        request={"overrides": ["mode=check", "op=/ops/toy_norm"]},
+    )
+
+
+def one_sided() -> Result:
+    rows = [
+        row(n, "one_sided", ref_us=us, asc_error="skipped (--impl)", reference=side(us), stop="planned")
+        for n, us in enumerate((84.2, 40.0))
+    ]
+    return result(*rows)
+
+
+def not_checked() -> Result:
+    return result(*(msgspec.structs.replace(r, correctness=NOT_CHECKED) for r in (FASTER, SLOWER)))
+
+
+def partial() -> Result:
+    return result(FASTER, row(1, "pending"), row(2, "pending"), complete=False, exit_code=130)
+
+
+EVIL = "a|b\n<script>alert(1)</script>\x1b[31mred\x9b2J\u202e`x`**b**[l](javascript:0)"
+LONG = "[64, 512] + " * 200
+CHINESE = "算子性能测试"
+
+
+def hostile() -> Result:
+    failure = Failure(stage="check", kind=EVIL, message=EVIL, log=EVIL, hint=EVIL)
+    return result(
+        measured(0, 84.2, 21.05, pair(3.987, 3.912, 4.061, "faster"), shape=EVIL, dtype=EVIL, name=EVIL),
+        measured(
+            1,
+            60.0,
+            30.0,
+            pair(2.004, 1.951, 2.049, "faster"),
+            shape=LONG,
+            dtype=CHINESE,
+            name=LONG,
+            remarks=(Remark(code=EVIL, figures={EVIL: EVIL}, next=EVIL),),
+        ),
+        row(2, "failed", shape=CHINESE * 20, failure=failure, asc_error=EVIL, ref_error=LONG),
+        task=EVIL,
+        task_dir="/ops/" + EVIL,
+        environment={EVIL: EVIL, "device": {"kind": EVIL, "name": CHINESE}},
+        timing_method=EVIL,
+        request={"overrides": [EVIL, "it's"]},
+        run_id=EVIL,
+        exit_code=1,
+    )
+
+
+RESULTS = {
+    "mixed": mixed,
+    "all_good": all_good,
+    "all_failed": all_failed,
+    "check_mode": check_mode,
+    "one_sided": one_sided,
+    "not_checked": not_checked,
+    "partial": partial,
+    "hostile": hostile,
+}
+
+
+def samples() -> tuple[Sample, ...]:
+    return (
+        Sample(case=0, side="reference", phase="warmup", visit=0, group=None, calls=10, elapsed_ns=842_000),
+        Sample(case=0, side="candidate", phase="timed", visit=0, group=0, calls=2, elapsed_ns=42_101),
+    )

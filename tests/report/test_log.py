@@ -1,0 +1,84 @@
+"""The table as plain text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from msprun.report import write_pages
+
+
+@pytest.fixture
+def log(made: ModuleType, tmp_path: Path) -> Log:
+    return Log(made, tmp_path)
+
+
+class Log:
+    """Makes the page of an invented result."""
+
+    def __init__(self, made: ModuleType, folder: Path) -> None:
+        self.made, self.folder = made, folder
+
+    def lines(self, name: str) -> list[str]:
+        page = ("log", "performance.log.j2", "performance.log")
+        (file,) = write_pages(self.made.RESULTS[name](), (), [page], self.folder)
+        return file.read_text(encoding="utf-8").splitlines()
+
+
+def test_row_of_a_measured_case(log: Log) -> None:
+    row = next(line for line in log.lines("mixed") if line.startswith("1  "))
+    assert row.split() == "1 [65, 512] float32 40.00 50.00 0.800x correct 0.803x 0.781 - 0.826 slower".split()
+
+
+def test_row_without_a_number_ends_with_its_errors(log: Log) -> None:
+    row = next(line for line in log.lines("mixed") if line.startswith("3  "))
+    assert row.split("incorrect ")[0].split() == "3 [67, 512] float16 310.25 N/A N/A".split()
+    assert row.endswith("(ref_err=None, asc_err=incorrect: MERE 0.25)")
+
+
+def test_columns_keep_the_old_order(log: Log) -> None:
+    heads = next(line for line in log.lines("mixed") if line.startswith("Case"))
+    assert heads.split()[:6] == ["Case", "Shape", "dtype", "Ref(us)", "Asc(us)", "Speedup"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("mixed", "Performance (clock.perf_counter_ns): toy_norm  (warmup=10, repeats=96, seed=7)"),
+        ("mixed", "  Valid   : 3/6"),
+        # (84.2 + 40 + 100.5 + 310.25 + 12.75) / 5 = 547.7 / 5; the third of the five is the median.
+        ("mixed", "  Ref  mean/median/geomean/total : 109.54 / 84.20 / 66.89 / 547.70"),
+        # Pairs only: (84.2 + 40 + 100.5) / (21.05 + 50 + 99.25) = 224.7 / 170.3.
+        ("mixed", "  Total speedup (sum ref/sum asc) : 1.32x"),
+        ("mixed", "  Min/Max : 0.80x / 4.00x"),
+        ("mixed", "    log: sessions/1/stderr.log"),
+        ("mixed", "    next: python wrapper.py case=4"),
+        ("mixed", "[INFO] Total elapsed time: 74.512s, exit code 1"),
+        ("all_failed", "0 of 2 cases correct, 2 failed; no speedup"),
+        ("all_failed", "  Case 1: while importing the file, exception: ImportError: libtoy.so (ACL code 507033)"),
+        ("all_failed", "  Case 0: reference while being timed, time limit reached: no answer within 60 s"),
+        ("one_sided", "2 of 2 cases ran, not checked; 2 cases measured on one side only, so no speedup"),
+    ],
+)
+def test_line(log: Log, name: str, line: str) -> None:
+    assert line in log.lines(name)
+
+
+def test_result_without_speedup_has_no_block_of_speedups(log: Log) -> None:
+    assert not [line for line in log.lines("one_sided") if line.startswith(("--- Speedup", "  Asc ", "  Total"))]
+
+
+def test_partial_result_says_so_first(log: Log) -> None:
+    assert log.lines("partial")[2].startswith(
+        "Interrupted, partial result: 1 of 1 case correct, 2 not run; geomean 3.99x"
+    )
+
+
+def test_columns_line_up_with_chinese_labels(log: Log) -> None:
+    lines = log.lines("hostile")
+    ascii_row = next(line for line in lines if line.startswith("0  "))
+    chinese = next(line for line in lines if line.startswith("1  "))
+    # Each of the six characters takes two columns.
+    assert ascii_row.index("84.20") == chinese.index("60.00") + 6

@@ -1,0 +1,76 @@
+"""The report for a pull request."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from msprun.report import write_pages
+
+
+@pytest.fixture
+def report(made: ModuleType, tmp_path: Path) -> Report:
+    return Report(made, tmp_path)
+
+
+class Report:
+    """Makes the page of an invented result."""
+
+    def __init__(self, made: ModuleType, folder: Path) -> None:
+        self.made, self.folder = made, folder
+
+    def text(self, name: str) -> str:
+        page = ("markdown", "perf_report.md.j2", "perf_report.md")
+        (file,) = write_pages(self.made.RESULTS[name](), (), [page], self.folder)
+        return file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("mixed", "| 1 | [65, 512] | float32 | 50.00 | 40.00 | 0.800x | correct | 0.803x | 0.781 - 0.826 | slower |"),
+        ("mixed", "| 3 | [67, 512] | float16 | – | 310.25 | – | incorrect | – | – | – |"),
+        ("mixed", "| 5 | [0, 512] | float16 | – | – | – | skipped: empty tensor | – | – | – |"),
+        # The cube root of 3.987 x 0.803 x 1.011, and of the ends of the three intervals.
+        ("mixed", "| Geomean speedup (main figure) | 1.479x (1.437 - 1.522) |"),
+        ("mixed", "- **Device**: cpu:0 (source=auto)"),
+        ("mixed", "- **Exit code**: 1"),
+        ("mixed", "- plugin_remark (load 3.5); next: ask the plug-in"),
+        ("mixed", "| float16 | 1 | 4.000x | 1 | 0 |"),
+        ("mixed", "msprun mode=quick op=/ops/toy_norm seed=7"),
+        ("mixed", "Next: fix case 3 (incorrect), then check it again: mode=check cases=3"),
+        ("not_checked", "- **Correctness**: not checked"),
+        ("not_checked", "Next: compare outputs too: check=default"),
+        ("one_sided", "**2 of 2 cases ran, not checked; 2 cases measured on one side only, so no speedup**"),
+        ("check_mode", "| 1 | [65, 512] | float16 | incorrect | double_benchmark |"),
+    ],
+)
+def test_line(report: Report, name: str, line: str) -> None:
+    assert line in report.text(name).splitlines()
+
+
+def test_candidate_stands_before_the_reference(report: Report) -> None:
+    heads = next(line for line in report.text("mixed").splitlines() if line.startswith("| Case"))
+    assert [head.strip() for head in heads.split("|")][4:7] == ["Candidate (us)", "Reference (us)", "Speedup"]
+
+
+def test_sections_keep_their_order_and_wrong_comes_before_totals(report: Report) -> None:
+    assert re.findall(r"^## (.*)", report.text("mixed"), re.MULTILINE) == [
+        "Comparison", "Wrong results", "Failures", "Totals", "In short", "Remarks", "Environment", "Do it again",
+    ]  # fmt: skip
+
+
+def test_partial_result_says_so_first(report: Report) -> None:
+    assert report.text("partial").splitlines()[2].startswith("> **This result is partial:**")
+
+
+def test_table_keeps_its_columns_and_starts_no_element(report: Report) -> None:
+    page = report.text("hostile")
+    table = page.split("## Comparison")[1].split("##")[0].strip().splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {11}
+    without_block = re.sub(r"```sh\n.*?```", "", page, flags=re.DOTALL).replace("\\`", "")
+    outside_code = re.sub(r"(`+).*?(?<!`)\1(?!`)", "", without_block)
+    assert "<script" not in outside_code
