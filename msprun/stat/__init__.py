@@ -1,0 +1,1 @@
+"""The only statistics of msprun: what counts, how sure it is, when to stop."""

@@ -1,0 +1,122 @@
+"""Figures over cases."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Iterable, Sequence
+from math import exp, isfinite, log
+
+from msprun.model.measurement import Verdict
+from msprun.model.result import Aggregates, CaseRow, Counts, DtypeAggregate
+
+RESAMPLES = 1000
+
+
+def aggregates(rows: Sequence[CaseRow]) -> Aggregates:
+    """Speed-ups over measured cases that are correct or were not checked; times over the rows that have them.
+
+    Sums compare like with like: `total_speedup` is over the cases that have a speed-up. None where there is nothing.
+    """
+    counted = [row for row in rows if _speedup(row) is not None]
+    speedups = [s for row in counted if (s := _speedup(row)) is not None]
+    low, high = geomean_interval(speedups)
+    reference = _usable(row.ref_us for row in rows)
+    candidate = _usable(row.asc_us for row in rows)
+    paired_ref = _usable(row.ref_us for row in counted)
+    paired_asc = _usable(row.asc_us for row in counted)
+    return Aggregates(
+        geomean_speedup=geomean(speedups),
+        mean_speedup=statistics.fmean(speedups) if speedups else None,
+        median_speedup=statistics.median(speedups) if speedups else None,
+        min_speedup=min(speedups, default=None),
+        max_speedup=max(speedups, default=None),
+        geomean_low=low,
+        geomean_high=high,
+        mean_ref_us=statistics.fmean(reference) if reference else None,
+        median_ref_us=statistics.median(reference) if reference else None,
+        geomean_ref_us=geomean(reference),
+        total_ref_us=sum(reference) if reference else None,
+        mean_asc_us=statistics.fmean(candidate) if candidate else None,
+        median_asc_us=statistics.median(candidate) if candidate else None,
+        geomean_asc_us=geomean(candidate),
+        total_asc_us=sum(candidate) if candidate else None,
+        total_speedup=sum(paired_ref) / sum(paired_asc) if paired_asc and paired_ref else None,
+    )
+
+
+def geomean(values: Iterable[float | None]) -> float | None:
+    """The geometric mean of what is positive and finite; None when nothing is."""
+    logs = [log(value) for value in _usable(values)]
+    return exp(statistics.fmean(logs)) if logs else None
+
+
+def geomean_interval(values: Iterable[float | None]) -> tuple[float | None, float | None]:
+    """95 % percentile bootstrap over cases (Efron 1979), seeded: the same values give the same bounds.
+
+    How far the geometric mean depends on which cases were chosen, not the noise of a case. None below two cases.
+    """
+    logs = sorted(log(value) for value in _usable(values))
+    if len(logs) < 2:
+        return None, None
+    rng = random.Random(0)
+    means = sorted(statistics.fmean(rng.choices(logs, k=len(logs))) for _ in range(RESAMPLES))
+    tail = round(RESAMPLES * 0.025)
+    return exp(means[tail - 1]), exp(means[-tail])
+
+
+def by_dtype(rows: Sequence[CaseRow]) -> tuple[DtypeAggregate, ...]:
+    """By dtype label, sorted. `faster` and `slower` count speed-ups above and below 1, as the old report did."""
+    groups: dict[str, list[float]] = {}
+    for row in rows:
+        if (speedup := _speedup(row)) is not None:
+            groups.setdefault(row.dtype, []).append(speedup)
+    return tuple(_of_dtype(dtype, speedups) for dtype, speedups in sorted(groups.items()))
+
+
+def counts(rows: Sequence[CaseRow]) -> Counts:
+    """How many cases ended how; `faster` to `unresolved` by the verdicts of measured cases."""
+
+    def ended(*status: str) -> int:
+        return sum(row.status in status for row in rows)
+
+    def found(verdict: Verdict) -> int:
+        return sum(
+            _speedup(row) is not None and row.paired is not None and row.paired.verdict == verdict for row in rows
+        )
+
+    return Counts(
+        total=len(rows),
+        run=len(rows) - ended("skipped", "pending"),
+        measured=ended("measured"),
+        correct=sum(row.correctness.state == "correct" for row in rows),
+        incorrect=ended("incorrect"),
+        failed=ended("failed"),
+        skipped=ended("skipped"),
+        faster=found("faster"),
+        slower=found("slower"),
+        same=found("same"),
+        unresolved=found("unresolved"),
+    )
+
+
+def _of_dtype(dtype: str, speedups: Sequence[float]) -> DtypeAggregate:
+    return DtypeAggregate(
+        dtype=dtype,
+        cases=len(speedups),
+        geomean_speedup=exp(statistics.fmean(map(log, speedups))),
+        mean_speedup=statistics.fmean(speedups),
+        faster=sum(speedup > 1 for speedup in speedups),
+        slower=sum(speedup < 1 for speedup in speedups),
+    )
+
+
+def _speedup(row: CaseRow) -> float | None:
+    """The speed-up of a row that counts: measured, and neither wrong nor absurd."""
+    counts_here = row.status == "measured" and row.correctness.state in ("correct", "not_checked")
+    usable = _usable([row.speedup]) if counts_here else []
+    return usable[0] if usable else None
+
+
+def _usable(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None and isfinite(value) and value > 0]

@@ -1,0 +1,80 @@
+"""From samples to figures: the one place where warm-up does not count."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from math import ceil, exp
+
+from msprun.model.measurement import Estimate, Paired, Sample, Verdict
+from msprun.stat.interval import median_interval
+from msprun.stat.order import Order
+from msprun.stat.ratio import log_ratios, ratio_interval
+
+# Sampling stops at 2 % of half width: a band of 2 % would leave most identical code without a verdict.
+SAME = 1.03
+LATEST = 5
+
+
+def estimate(samples: Sequence[Sample]) -> Estimate | None:
+    """The time of one call of one side (us), from its samples; None when none is timed.
+
+    Median, minimum and p95 (nearest rank) are of samples, that is of a block's time over its calls; the mean is the
+    whole time over all calls; `block` is the median number of calls of a sample.
+    """
+    timed = [sample for sample in samples if sample.phase == "timed"]
+    if not timed:
+        return None
+    times = sorted(sample.call_us for sample in timed)
+    calls = sum(sample.calls for sample in timed)
+    median = median_interval(times)
+    return Estimate(
+        calls=calls,
+        samples=len(timed),
+        block=statistics.median_low(sample.calls for sample in timed),
+        median_us=median.median,
+        low_us=median.low,
+        high_us=median.high,
+        mean_us=sum(sample.elapsed_ns for sample in timed) / calls / 1000,
+        min_us=times[0],
+        p95_us=times[ceil(0.95 * len(times)) - 1],
+    )
+
+
+def call_us(samples: Sequence[Sample]) -> float:
+    """What a call takes now (us), for planning blocks: the median of the last samples, warm-up or not.
+
+    0.0 without samples: such an estimate makes `block_calls` fall back.
+    """
+    latest = [sample.call_us for sample in samples[-LATEST:]]
+    return statistics.median(latest) if latest else 0.0
+
+
+def paired(samples: Sequence[Sample], order: Order) -> Paired | None:
+    """Speed-up of a case from the samples of both sides, quads or pairs alike; None when a side has no timed sample.
+
+    exp of the median log ratio of the groups with its interval (see `ratio_interval`). No interval below six groups,
+    and none with order=sequential, where a fixed position or drift cannot be told from a difference.
+    """
+    if {sample.side for sample in samples if sample.phase == "timed"} != {"reference", "candidate"}:
+        return None
+    visits = list(log_ratios(samples).values())
+    interval = ratio_interval(visits)
+    if interval is None:
+        return Paired(speedup=None, low=None, high=None, verdict="unresolved", quads=0)
+    is_bounded = order == "interleaved" and interval.low is not None and interval.high is not None
+    low = exp(interval.low) if is_bounded and interval.low is not None else None
+    high = exp(interval.high) if is_bounded and interval.high is not None else None
+    quads = sum(map(len, visits))
+    return Paired(speedup=exp(interval.median), low=low, high=high, verdict=verdict(low, high), quads=quads)
+
+
+def verdict(low: float | None, high: float | None) -> Verdict:
+    """What the interval of a speed-up says: it excludes 1, lies within 3 % of 1, or neither."""
+    if low is None or high is None:
+        return "unresolved"
+    if low > 1:
+        return "faster"
+    if high < 1:
+        return "slower"
+    return "same" if 1 / SAME <= low and high <= SAME else "unresolved"

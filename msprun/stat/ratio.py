@@ -1,0 +1,49 @@
+"""Reference time over candidate time, by groups of blocks that ran side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import hypot, log
+
+from msprun.model.measurement import Sample
+from msprun.stat.interval import Interval, median_interval
+from msprun.stat.visits import Visits, between_visits
+
+# Log units: the asymmetry of a harness that no number of samples resolves (A and B the same code, same tensors).
+FLOOR = 0.005
+
+
+def log_ratios(samples: Sequence[Sample]) -> dict[int, list[float]]:
+    """log(reference / candidate) of every timed group that holds both sides, by visit, in order of group.
+
+    The least of a side's blocks in the group stands for the side: a neighbour's noise only ever adds time.
+    """
+    least: dict[tuple[int, int], dict[str, float]] = {}
+    for sample in samples:
+        if sample.phase == "timed" and sample.group is not None and sample.elapsed_ns > 0:
+            sides = least.setdefault((sample.visit, sample.group), {})
+            sides[sample.side] = min(sample.call_us, sides.get(sample.side, sample.call_us))
+    visits: dict[int, list[float]] = {}
+    for (visit, _), sides in sorted(least.items(), key=lambda item: item[0]):
+        if len(sides) == 2:
+            visits.setdefault(visit, []).append(log(sides["reference"] / sides["candidate"]))
+    return visits
+
+
+def ratio_interval(visits: Visits) -> Interval | None:
+    """Median log ratio of all groups with its 95 % interval; None without a group, no bounds below six.
+
+    Order statistics of all groups, and in quadrature what the visits disagree about; never narrower than FLOOR on
+    either side. The side that begins a group is drawn at random, so for identical code every log ratio is as likely
+    to be positive as negative whatever the machine does, and the interval of the median needs nothing else.
+    """
+    values = [value for visit in visits for value in visit]
+    if not values:
+        return None
+    pooled = median_interval(values)
+    if pooled.low is None or pooled.high is None:
+        return pooled
+    spread = between_visits(visits)
+    below = max(FLOOR, hypot(pooled.median - pooled.low, spread))
+    above = max(FLOOR, hypot(pooled.high - pooled.median, spread))
+    return Interval(median=pooled.median, low=pooled.median - below, high=pooled.median + above)

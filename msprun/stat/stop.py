@@ -1,0 +1,78 @@
+"""When a visit of a case has seen enough, under automatic counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, log
+
+from msprun.model.measurement import Sample, StopReason
+from msprun.model.operator import SIDES, Side
+from msprun.model.plan import Schedule
+from msprun.stat.ratio import log_ratios
+from msprun.stat.visits import centred, half_width
+
+SHRUNK = 0.9
+
+
+def stop_reason(
+    samples: Sequence[Sample], schedule: Schedule, *, visit: int, visit_elapsed_s: float, elapsed_s: float
+) -> StopReason | None:
+    """Why visit number `visit` (from 0) of a case ends now; None: sample on.
+
+    `samples` are all of the case so far, the two times its sampling time in this visit and in all. May be asked before
+    the first batch of a visit: the budget may be spent. Every visit may use an equal share of `budget_s` and of
+    `quads_max`, and what earlier ones left.
+
+    `narrow`: the half width of the median's 95 % interval is at most `precision`, with `quads_min` values in this
+    visit. It looks at the noise within visits alone: were agreement between visits a reason to stop, runs whose
+    visits agree by chance would be picked, and verdicts on identical code be wrong too often. `no_progress`: the half
+    width has not shrunk by a tenth while the values doubled.
+    """
+    if not any(sample.phase == "timed" for sample in samples):
+        return None
+    share_s = (schedule.budget_s - (elapsed_s - visit_elapsed_s)) / max(1, schedule.visits - visit)
+    if elapsed_s >= schedule.budget_s or visit_elapsed_s >= share_s:
+        return "budget"
+    judged = _judged(samples)
+    if min(len(series.get(visit, ())) for series in judged) < schedule.quads_min:
+        return None
+    residuals = [centred(list(series.values())) for series in judged]
+    if all(_is_narrow(values, schedule.precision) for values in residuals):
+        return "narrow"
+    if _groups(samples) >= ceil(schedule.quads_max * (visit + 1) / schedule.visits):
+        return "planned"
+    return "no_progress" if all(_is_stuck(values, schedule.quads_min) for values in residuals) else None
+
+
+def _judged(samples: Sequence[Sample]) -> list[dict[int, list[float]]]:
+    """What must become narrow, by visit: log ratios, or log times of each side where no group holds both."""
+    ratios = log_ratios(samples)
+    if ratios:
+        return [ratios]
+    return [_log_times(samples, side) for side in SIDES if any(s.side == side for s in samples)]
+
+
+def _log_times(samples: Sequence[Sample], side: Side) -> dict[int, list[float]]:
+    visits: dict[int, list[float]] = {}
+    for sample in samples:
+        if sample.side == side and sample.phase == "timed" and sample.elapsed_ns > 0:
+            visits.setdefault(sample.visit, []).append(log(sample.call_us))
+    return visits
+
+
+def _groups(samples: Sequence[Sample]) -> int:
+    return len({(sample.visit, sample.group) for sample in samples if sample.group is not None})
+
+
+def _is_narrow(values: Sequence[float], precision: float) -> bool:
+    width = half_width(values)
+    return width is not None and width <= precision
+
+
+def _is_stuck(values: Sequence[float], first: int) -> bool:
+    """At the last doubling of `first` that was reached, from four times `first` on."""
+    reached = first
+    while reached * 2 <= len(values):
+        reached *= 2
+    before, now = half_width(values[: reached // 2]), half_width(values[:reached])
+    return reached >= 4 * first and before is not None and now is not None and now > SHRUNK * before

@@ -1,0 +1,45 @@
+"""What the visits of a case say about each other: values are read within a visit, visits are compared."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from math import pi, sqrt
+
+from msprun.stat.interval import median_interval
+
+Visits = Sequence[Sequence[float]]
+# Two-sided 95 % quantiles of Student's t by degrees of freedom; beyond nine the last one is a little too wide.
+T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+# Share of the noise within visits that is taken off their spread. All of it makes the interval too short with few
+# visits, none of it too wide where visits agree. Half was picked by simulation (tests/stat/test_level.py), not derived.
+WITHIN_SHARE = 0.5
+
+
+def centred(visits: Visits) -> list[float]:
+    """Every value less the median of its visit, in order."""
+    medians = [statistics.median(visit) if visit else 0.0 for visit in visits]
+    return [value - median for visit, median in zip(visits, medians, strict=True) for value in visit]
+
+
+def half_width(values: Sequence[float]) -> float | None:
+    """Half of the 95 % interval of the median, in the unit of the values; None below six values."""
+    interval = median_interval(values) if values else None
+    if interval is None or interval.low is None or interval.high is None:
+        return None
+    return (interval.high - interval.low) / 2
+
+
+def between_visits(visits: Visits) -> float:
+    """95 % half width of what the visits disagree about beyond the noise within them; 0 with one visit.
+
+    A random effect of the visit by moments (DerSimonian and Laird 1986), with Student's t for the few visits there
+    are (Hartung and Knapp 2001); the noise within is 1.4826 MAD, and a median's variance pi/2 of a mean's.
+    """
+    medians = [statistics.median(visit) for visit in visits if visit]
+    if len(medians) < 2:
+        return 0.0
+    scale = 1.4826 * statistics.median(map(abs, centred(visits)))
+    within = statistics.fmean(pi / 2 * scale**2 / len(visit) for visit in visits if visit)
+    excess = max(0.0, statistics.variance(medians) - WITHIN_SHARE * within)
+    return T_95[min(len(medians) - 1, len(T_95)) - 1] * sqrt(excess / len(medians))

@@ -1,0 +1,58 @@
+"""Exact counts, and no side with a place of its own."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Literal
+
+import pytest
+
+from msprun.model.operator import SIDES, Side
+from msprun.stat import order
+
+A, B = SIDES
+ORDERS: list[Literal["interleaved", "sequential"]] = ["interleaved", "sequential"]
+
+
+def test_a_quad_is_abba_or_baab_by_chance() -> None:
+    rng = random.Random(3)
+    seen = Counter(order.quad(SIDES, rng, "interleaved") for _ in range(1000))
+    assert set(seen) == {(A, B, B, A), (B, A, A, B)}
+    assert 440 < seen[(A, B, B, A)] < 560  # 500 +- 3.8 standard deviations
+
+
+def test_a_seed_repeats_its_order() -> None:
+    one, two = random.Random(5), random.Random(5)
+    assert [order.quad(SIDES, one, "interleaved") for _ in range(9)] == [
+        order.quad(SIDES, two, "interleaved") for _ in range(9)
+    ]
+
+
+def test_a_sequential_quad_and_one_of_a_single_side() -> None:
+    assert order.quad(SIDES, random.Random(0), "sequential") == (A, A, B, B)
+    assert order.quad((B,), random.Random(0), "interleaved") == (B, B, B, B)
+
+
+def test_pairs_alternate_who_begins() -> None:
+    assert order.pairs(SIDES, 3, "interleaved") == [(A, 0), (B, 0), (B, 1), (A, 1), (A, 2), (B, 2)]
+    assert order.pairs(SIDES, 2, "sequential") == [(A, 0), (A, 1), (B, 0), (B, 1)]
+    assert order.pairs((B,), 2, "interleaved") == [(B, 0), (B, 1)]
+
+
+def test_warm_up_by_hand() -> None:
+    assert order.warmup(SIDES, 2, "interleaved") == [A, B, A, B]
+    assert order.warmup(SIDES, 2, "sequential") == [A, A, B, B]
+    assert order.warmup((A,), 3, "sequential") == [A, A, A]
+
+
+@pytest.mark.parametrize("how", ORDERS)
+@pytest.mark.parametrize("sides", [SIDES, (A,), (B,)])
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 50])
+def test_counts_are_exact_for_each_side(
+    count: int, sides: tuple[Side, ...], how: Literal["interleaved", "sequential"]
+) -> None:
+    wanted = dict.fromkeys(sides, count) if count else {}
+    assert Counter(side for side, _ in order.pairs(sides, count, how)) == wanted
+    assert Counter(order.warmup(sides, count, how)) == wanted
+    assert {group for _, group in order.pairs(sides, count, how)} == set(range(count))
