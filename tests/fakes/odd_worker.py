@@ -22,6 +22,10 @@ def send(number, **words):
     connection.sendall(json.dumps({"nonce": job["nonce"], "id": number, "ok": True, **words}).encode() + b"\n")
 
 
+def write_stack(*_):
+    print('Thread 0x1:\n  File "/op/model.py", line 12 in forward', file=sys.stderr)
+
+
 send(0, environment={"torch": "fake"})
 for line in connection.makefile():
     asked = json.loads(line)
@@ -40,8 +44,7 @@ for line in connection.makefile():
         send(asked["id"], **{"ok": False, "failure": failure})
     elif fault == "hangs":
         open(job["mark"], "r+b").write(b"c")
-        stack = 'Thread 0x1:\n  File "/op/model.py", line 12 in forward'
-        signal.signal(signal.SIGUSR1, lambda *a: print(stack, file=sys.stderr))
+        signal.signal(signal.SIGUSR1, write_stack)
         while True:
             time.sleep(0.05)
     elif fault == "dies_and_leaves_a_child":

@@ -1,0 +1,97 @@
+"""The run folder: made for one run, never shared, never in anybody's way."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from msprun.disk import write_atomically
+from msprun.errors import ConfigError
+from msprun.model.invocation import Invocation
+from msprun.model.plan import Plan
+
+MARKER = ".msprun-run"
+# What callers of the old script look for beside the operator, and the page of a run that it is.
+OPERATORS_OWN = {"json": "performance.json", "log": "performance.log", "markdown": "perf_report.md"}
+
+
+def create(plan: Plan, invocation: Invocation) -> None:
+    """Make the folder with the request and the plan in it. Raises ConfigError when that is not possible."""
+    out = plan.folder.parent
+    try:
+        if not out.exists():
+            out.mkdir(parents=True)
+            write_atomically(out / ".gitignore", "*\n")
+        plan.folder.mkdir(exist_ok=invocation.is_sweep)
+        (plan.folder / MARKER).write_text(f"{os.getpid()}\n")
+        if invocation.hydra_files:
+            (plan.folder / ".hydra").mkdir()
+        for name, text in invocation.hydra_files.items():
+            write_atomically(plan.folder / ".hydra" / name, text)
+        write_atomically(
+            plan.folder / "plan.json", msgspec.json.format(msgspec.json.encode(public(plan), enc_hook=str), indent=1)
+        )
+    except OSError as error:
+        raise ConfigError(
+            f"out={out} cannot be written: {error.strerror or error}", "give another folder: out=/tmp/runs"
+        ) from error
+
+
+def public(plan: Plan) -> Plan:
+    """The plan without the sessions' whole environments: they may hold secrets."""
+    return replace(plan, sessions=tuple(replace(s, command=replace(s.command, env=())) for s in plan.sessions))
+
+
+def save(folder: Path, data: bytes) -> None:
+    """Put the result as it stands on disk."""
+    write_atomically(folder / "result.json", data)
+
+
+def copy_to_operator(plan: Plan) -> None:
+    """The pages that were asked for, into the operator's folder as one set; other runs wait."""
+    target = plan.operator.folder
+    with _locked(target):
+        for name, _, file in plan.pages:
+            if name in OPERATORS_OWN:
+                write_atomically(target / OPERATORS_OWN[name], (plan.folder / file).read_bytes())
+
+
+def keep_newest(folder: Path, count: int | None) -> None:
+    """Remove all but the newest `count` finished runs beside this one: only folders with our marker, never links."""
+    if count is None:
+        return
+    ours = [p for p in folder.parent.iterdir() if _is_finished_run(p) and p != folder]
+    for old in sorted(ours, key=lambda p: p.name)[: max(0, len(ours) - (count - 1))]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _is_finished_run(path: Path) -> bool:
+    marker = path / MARKER
+    if path.is_symlink() or not path.is_dir() or marker.is_symlink() or not marker.is_file():
+        return False
+    try:
+        pid = int(marker.read_text())
+        os.kill(pid, 0)
+    except (ProcessLookupError, ValueError):
+        return True
+    except OSError:
+        return False
+    return pid == os.getpid()
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """The lock of a folder is the folder: nothing is left behind, and it goes with the process."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,147 @@
+"""Timing one case: warm-up, then blocks of both sides in turn, until enough is known or the time is used up."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from msprun.measure.crew import Crew
+from msprun.measure.tally import Tally
+from msprun.model.measurement import Block, Sample
+from msprun.model.operator import Side
+from msprun.model.plan import Plan
+from msprun.profiler import PROFILERS
+from msprun.stat import order
+from msprun.stat.block import block_calls
+from msprun.stat.estimate import call_us
+from msprun.stat.stop import stop_reason
+from msprun.stat.warmup import is_steady
+
+_ASK_US = 100_000.0  # a request asks for about this much, so that clocks and limits are looked at between requests
+_ASK_BLOCKS = 2000
+
+
+class Timer:
+    """Times the cases of a plan, one visit after the other."""
+
+    def __init__(self, crew: Crew, plan: Plan) -> None:
+        self._crew = crew
+        self._plan = plan
+        self._profiler = PROFILERS[plan.profiler]
+        self._random = random.Random(plan.schedule.seed)
+
+    def visit(self, tally: Tally, number: int) -> None:
+        """One visit of a case. A side that fails is noted, and the others go on without it."""
+        schedule = self._plan.schedule
+        for side in tally.timed_sides:
+            reply = self._crew.ready(tally, side)
+            if reply.failure is not None:
+                tally.fail(side, reply.failure)
+        if not tally.timed_sides:
+            return
+        deadline = time.monotonic() + self._plan.limits.case_timeout_s
+        for sides in self._rounds(tally.timed_sides):
+            self._warm_up(tally, sides, number, deadline)
+            if schedule.repeats is not None:
+                self._explicit(tally, sides, number, deadline)
+            else:
+                self._sample(tally, sides, number, deadline)
+
+    def _rounds(self, sides: tuple[Side, ...]) -> list[tuple[Side, ...]]:
+        """Both sides in turn, or with order=sequential one after the other."""
+        return [(side,) for side in sides] if self._plan.schedule.order == "sequential" else [sides]
+
+    def _warm_up(self, tally: Tally, sides: tuple[Side, ...], visit: int, deadline: float) -> None:
+        schedule = self._plan.schedule
+        if schedule.warmup is None:
+            for side in sides:
+                self._steady(tally, side, visit, deadline)
+            return
+        calls = order.warmup(sides, schedule.warmup, schedule.order)
+        self._run(tally, [_block(tally, side, "warmup", visit, None) for side in calls], deadline)
+
+    def _steady(self, tally: Tally, side: Side, visit: int, deadline: float) -> None:
+        """Warm up until calls no longer get faster: within the schedule's counts, and its time for slow calls."""
+        schedule = self._plan.schedule
+        times: list[float] = []
+        while len(times) < schedule.warmup_max and sum(times) < schedule.warmup_s * 1e6:
+            if len(times) >= schedule.warmup_min and is_steady(times):
+                return
+            calls = _chunk(times[-1] if times else _ASK_US, schedule.warmup_max - len(times))
+            samples = self._run(tally, [_block(tally, side, "warmup", visit, None)] * calls, deadline)
+            if not samples:
+                return
+            times += [s.call_us for s in samples]
+
+    def _explicit(self, tally: Tally, sides: tuple[Side, ...], visit: int, deadline: float) -> None:
+        schedule = self._plan.schedule
+        assert schedule.repeats is not None
+        sound = tuple(side for side in sides if side in tally.timed_sides)
+        pairs = order.pairs(sound, schedule.repeats, schedule.order) if sound else []
+        if self._run(tally, [_block(tally, side, "timed", visit, group) for side, group in pairs], deadline):
+            tally.stop = "explicit"
+
+    def _sample(self, tally: Tally, sides: tuple[Side, ...], visit: int, deadline: float) -> None:
+        """Quads until this visit's share is done; `stat` decides when that is."""
+        schedule = self._plan.schedule
+        group, began, before = 0, time.monotonic(), tally.sampled_s.get(sides, 0.0)
+        while all(side in tally.timed_sides for side in sides):
+            spent_s = time.monotonic() - began
+            tally.sampled_s[sides] = before + spent_s
+            mine = [s for s in tally.samples if s.side in sides]
+            reason = stop_reason(mine, schedule, visit=visit, visit_elapsed_s=spent_s, elapsed_s=before + spent_s)
+            if reason is not None:
+                tally.stop = reason if visit + 1 == schedule.visits else None
+                return
+            calls = {side: self._calls(_of(mine, side, visit)) for side in sides}
+            blocks: list[Block] = []
+            for _ in range(self._quads(mine, visit, calls)):
+                for side in order.quad(sides, self._random, schedule.order):
+                    blocks.append(replace(_block(tally, side, "timed", visit, group), calls=calls[side]))
+                group += 1
+            self._run(tally, blocks, deadline)
+
+    def _calls(self, seen: Sequence[Sample]) -> int:
+        """Calls of a block; one while nothing is known, since a call may take seconds."""
+        return block_calls(call_us(seen), self._plan.schedule) if seen else 1
+
+    def _quads(self, samples: Sequence[Sample], visit: int, calls: dict[Side, int]) -> int:
+        """Quads of one request: as many as take a tenth of a second, never more than the schedule wants."""
+        quad_us = sum(4 / len(calls) * n * call_us(_of(samples, side, visit)) for side, n in calls.items())
+        return max(1, min(self._plan.schedule.quads_min, int(_ASK_US / quad_us) if quad_us > 0 else 1))
+
+    def _run(self, tally: Tally, blocks: Sequence[Block], deadline: float) -> list[Sample]:
+        """Time blocks in requests of bounded length; empty when a side failed, which is then noted."""
+        gathered: list[Sample] = []
+        rest = list(blocks)
+        size = 1
+        while rest:
+            asked, rest = rest[:size], rest[size:]
+            words = [[b.side, b.calls] for b in asked]
+            reply = self._crew.ask("time", "timing", tally, deadline, blocks=words)
+            if reply.failure is not None:
+                tally.fail(reply.side, reply.failure)
+                return []
+            samples = self._profiler.samples(asked, reply.body)
+            tally.samples += samples
+            gathered += samples
+            took_us = sum(s.elapsed_ns for s in samples) / 1000
+            size = max(1, min(_ASK_BLOCKS, int(size * _ASK_US / took_us) if took_us > 0 else _ASK_BLOCKS))
+        return gathered
+
+
+def _block(tally: Tally, side: Side, phase: Literal["warmup", "timed"], visit: int, group: int | None) -> Block:
+    return Block(case=tally.case.index, side=side, phase=phase, visit=visit, group=group, calls=1)
+
+
+def _chunk(last_us: float, left: int) -> int:
+    """Warm-up calls of one request: one when they are slow, else five."""
+    return min(left, 5 if last_us * 5 < _ASK_US else 1)
+
+
+def _of(samples: Sequence[Sample], side: Side, visit: int) -> list[Sample]:
+    return [s for s in samples if s.side == side and s.visit == visit]

@@ -1,0 +1,18 @@
+"""Correctness alone: the inner loop while an operator is being written."""
+
+from __future__ import annotations
+
+from msprun import config
+from msprun.model.invocation import Invocation
+from msprun.run import run as run_plan
+
+KEYS = frozenset({
+    "op", "device", "check", "pages", "seed", "cases", "max_cases", "retry", "case_timeout_s", "compile_timeout_s",
+    "timeout_s", "time_limit_s", "keep_going", "fail_on", "print", "out", "prof_tag", "keep_runs", "log_limit_mb",
+    "python", "dry_run",
+})  # fmt: skip
+
+
+def run(run: config.Run, invocation: Invocation) -> int:
+    """Check every selected case; no time is taken."""
+    return run_plan(run, invocation)

@@ -1,0 +1,139 @@
+"""Timing a case against a worker whose times are known."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from msprun.launch import Reply
+from msprun.measure.tally import Tally, row
+from msprun.measure.timing import Timer
+from msprun.model.case import Case
+from msprun.model.failure import Failure
+from msprun.model.measurement import Correctness
+from msprun.model.plan import Plan
+from tests.report import plans
+from tests.report.results import all_good
+
+TRUTH_US = {"reference": 100.0, "candidate": 50.0}
+
+
+class Crew:
+    """Answers `time` at once: known times with noise of two percent, and remembers what it was asked."""
+
+    def __init__(self, truth_us: dict[str, float], noise: float = 0.02) -> None:
+        self.truth_us = truth_us
+        self.noise = noise
+        self.blocks: list[tuple[str, int]] = []
+        self.fails_at: int | None = None
+        self.lost: dict[str, Any] = {}
+        self._random = random.Random(1)
+
+    def ready(self, tally: Tally, side: str) -> Reply:
+        return Reply()
+
+    def ask(self, do: str, stage: str, tally: Tally, deadline: float, *, blocks: list[list[Any]]) -> Reply:
+        assert (do, stage) == ("time", "timing")
+        self.blocks += [(side, calls) for side, calls in blocks]
+        if self.fails_at is not None and len(self.blocks) > self.fails_at:
+            failure = Failure(stage="timing", kind="signal", message="died of SIGSEGV")
+            return Reply(failure=failure, side="candidate")
+        return Reply(body={"elapsed_ns": [self._time(side, calls) for side, calls in blocks]})
+
+    def _time(self, side: str, calls: int) -> int:
+        return round(self.truth_us[side] * calls * 1000 * (1 + self.noise * self._random.random()))
+
+
+def _plan(**schedule: Any) -> Plan:
+    plan = plans.plan(all_good())
+    return replace(plan, schedule=replace(plan.schedule, **{"visits": 3, **schedule}))
+
+
+def _timed(crew: Crew, plan: Plan) -> Tally:
+    case = Case(index=0, name="case0", shape_label="[2]", dtype_label="float32")
+    tally = Tally(case, plan)
+    tally.is_checked = True
+    tally.correctness = Correctness(state="correct")
+    timer = Timer(crew, plan)  # type: ignore[arg-type]
+    for visit in range(plan.schedule.visits):
+        timer.visit(tally, visit)
+    return tally
+
+
+def test_automatic_counts_find_the_true_ratio() -> None:
+    crew = Crew(TRUTH_US)
+    found = row(_timed(crew, _plan(budget_s=5.0)))
+    assert found.paired is not None
+    assert found.paired.speedup == pytest.approx(2.0, rel=0.01)
+    assert found.paired.verdict == "faster"
+    assert found.ref_us == pytest.approx(101, rel=0.01)
+    assert found.asc_us == pytest.approx(50.5, rel=0.01)
+    assert found.stop == "narrow"
+    assert found.paired.quads >= 3 * 8
+
+
+def test_short_calls_are_timed_in_blocks_of_at_least_fifty_microseconds() -> None:
+    tally = _timed(Crew({"reference": 10.0, "candidate": 0.5}, noise=0.0), _plan(budget_s=1.0))
+    timed = [s for s in tally.samples if s.phase == "timed"]
+    assert all(s.elapsed_ns >= 50_000 for s in timed)
+    assert all(s.calls == 1 for s in tally.samples if s.phase == "warmup")
+
+
+def test_explicit_counts_are_one_visit_of_single_calls_in_mirrored_pairs() -> None:
+    crew = Crew(TRUTH_US)
+    tally = _timed(crew, _plan(visits=1, warmup=2, repeats=4))
+    r, c = ("reference", 1), ("candidate", 1)
+    assert crew.blocks[:4] == [r, c, r, c]
+    assert crew.blocks[4:] == [r, c, c, r, r, c, c, r]
+    assert tally.stop == "explicit"
+    assert {s.group for s in tally.samples if s.phase == "timed"} == {0, 1, 2, 3}
+
+
+def test_no_warm_up_means_none_and_slow_calls_are_not_blocked() -> None:
+    crew = Crew({"reference": 2e6, "candidate": 1e6})
+    _timed(crew, _plan(visits=1, warmup=0, budget_s=0.01, quads_min=8))
+    assert set(crew.blocks) == {("reference", 1), ("candidate", 1)}
+
+
+def test_sequential_runs_one_side_after_the_other_and_gives_no_verdict() -> None:
+    crew = Crew(TRUTH_US)
+    tally = _timed(crew, _plan(visits=1, warmup=1, repeats=8, order="sequential"))
+    assert [side for side, _ in crew.blocks] == ["reference"] * 9 + ["candidate"] * 9
+    found = row(tally)
+    assert found.speedup == found.ref_us / found.asc_us  # type: ignore[operator]
+    assert found.paired is not None
+    assert (found.paired.verdict, found.paired.low) == ("unresolved", None)
+    assert "sequential_order" in {remark.code for remark in found.remarks}
+
+
+def test_automatic_sequential_gives_each_side_its_own_time() -> None:
+    tally = _timed(Crew(TRUTH_US), _plan(visits=1, budget_s=2.0, order="sequential"))
+    sides = [s.side for s in tally.samples]
+    assert sides == sorted(sides, reverse=True)
+    assert {s.side for s in tally.samples if s.phase == "timed"} == {"reference", "candidate"}
+
+
+def test_a_side_that_dies_loses_its_samples_and_the_other_keeps_them() -> None:
+    crew = Crew(TRUTH_US)
+    crew.fails_at = 60
+    tally = _timed(crew, _plan(budget_s=1.0))
+    found = row(tally)
+    assert found.status == "failed"
+    assert (found.asc_us, found.asc_error) == (None, "died of SIGSEGV")
+    assert found.ref_us is None or found.ref_us > 0
+    assert not [s for s in tally.samples if s.side == "candidate"]
+
+
+def test_a_wrong_candidate_is_not_timed() -> None:
+    crew = Crew(TRUTH_US)
+    plan = _plan(visits=1, warmup=1, repeats=2)
+    tally = Tally(Case(index=0, name="case0", shape_label="[2]", dtype_label="float32"), plan)
+    tally.is_checked = True
+    tally.correctness = Correctness(state="incorrect")
+    Timer(crew, plan).visit(tally, 0)  # type: ignore[arg-type]
+    assert {side for side, _ in crew.blocks} == {"reference"}
+    found = row(tally)
+    assert (found.status, found.asc_us, found.speedup, found.asc_error) == ("incorrect", None, None, "incorrect")
