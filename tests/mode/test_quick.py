@@ -83,13 +83,13 @@ def _message(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["op=soft_max"], "did you mean 'softmax'"),
+        (["op=soft_max"], "did you mean softmax"),
         (["mode=quik"], "quick"),
-        (["warmpu=3"], "did you mean 'warmup'"),
-        (["+warmpu=3"], "did you mean 'warmup'"),
+        (["warmpu=3"], "did you mean warmup"),
+        (["+warmpu=3"], "did you mean warmup"),
         (["cases=99"], "99"),
         (["cases=-1"], "-1"),
-        (["cases=[]"], "empty"),
+        (["cases=[]"], "selects nothing"),
         (["warmup=-1"], "warmup"),
         (["repeats=0"], "repeats"),
         (["warmup=abc"], "abc"),
