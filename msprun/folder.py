@@ -16,8 +16,12 @@ from msprun.disk import write_atomically
 from msprun.errors import ConfigError
 from msprun.model.invocation import Invocation
 from msprun.model.plan import Plan
+from msprun.model.result import Result
 
 MARKER = ".msprun-run"
+RESULT = "result.json"
+# What of a plan decides its numbers.
+DECIDING = ("mode", "files", "cases", "sides", "schedule", "check", "device", "profiler", "python")
 # What callers of the old script look for beside the operator, and the page of a run that it is.
 OPERATORS_OWN = {"json": "performance.json", "log": "performance.log", "markdown": "perf_report.md"}
 
@@ -44,6 +48,42 @@ def create(plan: Plan, invocation: Invocation) -> None:
         ) from error
 
 
+def reopen(plan: Plan) -> Result | None:
+    """Take up an earlier run's folder; its result so far, None where it was ended before the first.
+
+    Raises ConfigError when the folder is no run's, when the run is still going on, or when this plan would measure
+    something else than the earlier one.
+    """
+    folder = plan.folder
+    if not (folder / MARKER).is_file():
+        raise ConfigError(f"{folder} is no run folder", "resume=runs/<run> takes up a run that was interrupted")
+    if not _is_finished_run(folder):
+        raise ConfigError(f"{folder} is still being written by process {(folder / MARKER).read_text().strip()}")
+    try:
+        before = msgspec.json.decode((folder / "plan.json").read_bytes())
+        result = msgspec.json.decode(saved.read_bytes(), type=Result) if (saved := folder / RESULT).exists() else None
+    except (OSError, msgspec.DecodeError) as error:
+        raise ConfigError(f"{folder} cannot be taken up again: {error}", f"msprun rerun={folder}") from error
+    now = msgspec.json.decode(msgspec.json.encode(public(plan), enc_hook=str))
+    changed = [what for part in DECIDING for what in _differences(part, before.get(part), now.get(part))]
+    if changed:
+        raise ConfigError(f"the request has changed: {'; '.join(changed[:5])}", f"msprun rerun={folder} measures anew")
+    (folder / MARKER).write_text(f"{os.getpid()}\n")
+    return result
+
+
+def _differences(key: str, before: object, now: object) -> list[str]:
+    if isinstance(before, dict) and isinstance(now, dict):
+        keys = sorted(before.keys() | now.keys())
+        return [what for k in keys for what in _differences(f"{key}.{k}", before.get(k), now.get(k))]
+    return [] if before == now else [f"{key}: {_short(before)} -> {_short(now)}"]
+
+
+def _short(value: object) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def public(plan: Plan) -> Plan:
     """The plan without the sessions' whole environments: they may hold secrets."""
     return replace(plan, sessions=tuple(replace(s, command=replace(s.command, env=())) for s in plan.sessions))
@@ -51,7 +91,7 @@ def public(plan: Plan) -> Plan:
 
 def save(folder: Path, data: bytes) -> None:
     """Put the result as it stands on disk."""
-    write_atomically(folder / "result.json", data)
+    write_atomically(folder / RESULT, data)
 
 
 def copy_to_operator(plan: Plan) -> None:

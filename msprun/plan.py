@@ -20,6 +20,7 @@ from msprun.model.operator import SIDES, Operator, Side
 from msprun.model.plan import CheckRule, Command, DeviceFacts, FailOn, Limits, Plan, Provenance, Schedule, Session
 from msprun.profiler import PROFILERS
 from msprun.resources import data_folder
+from msprun.source.digest import digests
 from msprun.source.selection import select
 
 START_S = 2.5  # Python and torch until the first call, as seen on two cores
@@ -126,6 +127,7 @@ def make(run: config.Run, invocation: Invocation, made: Bench) -> Plan:
         pages=tuple((name, page.template, page.file) for name, page in run.pages.items()),
         log_limit_mb=run.log_limit_mb,
         provenance=_provenance(run, invocation, made),
+        files=digests(made.operator),
         overrides=invocation.overrides,
         choices=invocation.choices,
         expected_s=START_S + len(cases) * (CASE_S + (run.budget_s if timed and schedule.repeats is None else 0)),

@@ -7,15 +7,17 @@ import sys
 import time
 from pathlib import Path
 
-from msprun import config, folder, plan, process
-from msprun.errors import ConfigError, MsprunError
+from msgspec.structs import replace
+
+from msprun import config, folder, journal, plan, process
+from msprun.errors import ConfigError
+from msprun.journal import Journal
 from msprun.measure.describe import describe
 from msprun.measure.execute import Execution
 from msprun.measure.outcome import exit_code, result
-from msprun.measure.tally import Tally, row
 from msprun.model.invocation import Invocation
 from msprun.model.plan import Command, Plan
-from msprun.model.result import Result
+from msprun.model.result import CaseRow, Result
 from msprun.plan import Bench
 from msprun.report import write_pages
 from msprun.report.console import Console
@@ -23,6 +25,8 @@ from msprun.report.json import dumps
 from msprun.source.folder import load_operator
 
 INTERRUPTED = 130
+# The journal has everything at once; the whole result is written as often as costs a tenth of the time.
+_SHARE = 10
 
 
 def run(request: config.Run, invocation: Invocation) -> int:
@@ -33,7 +37,7 @@ def run(request: config.Run, invocation: Invocation) -> int:
             if request.dry_run:
                 console.plan(folder.public(planned))
                 return 0
-            return perform(made, planned, invocation, console, request.keep_runs)
+            return Performance(made, planned, invocation, console).perform(request.keep_runs)
 
 
 def compose(request: config.Run, invocation: Invocation) -> tuple[Bench, Plan]:
@@ -46,54 +50,81 @@ def compose(request: config.Run, invocation: Invocation) -> tuple[Bench, Plan]:
     return made, plan.make(request, invocation, made)
 
 
-def perform(made: Bench, planned: Plan, invocation: Invocation, console: Console, keep_runs: int | None) -> int:
-    """Run a plan in its folder; interrupted or not, what was measured is on disk afterwards."""
-    folder.create(planned, invocation)
-    _build(planned, made)
-    began = time.time()
+class Performance:
+    """A plan that is run in its folder; interrupted or not, what was measured is on disk afterwards."""
 
-    def snapshot(code: int | None) -> Result:
-        return result(planned, execution, invocation.run_id, began, code)
+    def __init__(self, made: Bench, planned: Plan, invocation: Invocation, console: Console) -> None:
+        """Make the run folder, or with `resume` take it up again. Raises ConfigError where that is not possible."""
+        self._made = made
+        self._plan = planned
+        self._console = console
+        self._run_id = invocation.run_id
+        self._started_at: str | None = None
+        self._began_s = time.time()
+        self._write_after = 0.0
+        earlier = folder.reopen(planned) if invocation.resume else None
+        if earlier is None:
+            folder.create(planned, invocation)
+        self._journal = Journal(planned.folder)
+        self._execution = Execution(planned, made, self._journal, self._changed)
+        if earlier is not None:
+            self._run_id = earlier.run_id
+            self._started_at = earlier.started_at
+            self._began_s -= earlier.elapsed_s
+            self._execution.resume(journal.read(planned.folder))
+            self._execution.environment.update(earlier.environment.get("worker", {}))
 
-    def on_change(tally: Tally) -> None:
-        folder.save(planned.folder, dumps(snapshot(None)))
-        console.update(row(tally))
+    def perform(self, keep_runs: int | None) -> int:
+        """Run it; the exit code."""
+        build(self._plan, self._made)
+        code: int | None = None
+        self._console.start(self._plan)
+        try:
+            self._execution.run()
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        with process.undisturbed():
+            if code is None:
+                code = exit_code(self._plan, tuple(self._execution.rows.values()))
+            self._journal.close()
+            self._finish(self._result(code))
+            folder.keep_newest(self._plan.folder, keep_runs)
+        return code
 
-    execution = Execution(planned, made, on_change)
-    code: int | None = None
-    console.start(planned)
-    try:
-        execution.run()
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    with process.undisturbed():
-        if code is None:
-            code = exit_code(planned, snapshot(None).per_case)
-        _finish(planned, execution, snapshot(code), console)
-        folder.keep_newest(planned.folder, keep_runs)
-    return code
+    def _result(self, code: int | None) -> Result:
+        known = result(self._plan, self._execution, self._run_id, self._began_s, code)
+        return known if self._started_at is None else replace(known, started_at=self._started_at)
+
+    def _changed(self, known: CaseRow) -> None:
+        began = time.monotonic()
+        if began >= self._write_after:
+            folder.save(self._plan.folder, dumps(self._result(None)))
+            ended = time.monotonic()
+            self._write_after = ended + _SHARE * (ended - began)
+        self._console.update(known)
+
+    def _finish(self, final: Result) -> None:
+        """Pages, the operator's own copies of them, and the last words."""
+        for known in final.per_case:
+            self._console.update(known)
+        samples = [sample for tally in self._execution.tallies for sample in tally.samples]
+        try:
+            folder.save(self._plan.folder, dumps(final))
+            write_pages(final, samples, self._plan.pages, self._plan.folder)
+            if self._plan.save_to_op and final.exit_code != INTERRUPTED:
+                folder.copy_to_operator(self._plan)
+        except OSError as error:
+            self._console.note(f"not everything could be written: {error}")
+        self._console.finish(final, self._plan.folder)
 
 
-def _finish(planned: Plan, execution: Execution, final: Result, console: Console) -> None:
-    """Pages, the operator's own copies of them, and the last words."""
-    samples = [sample for tally in execution.tallies for sample in tally.samples]
-    try:
-        folder.save(planned.folder, dumps(final))
-        write_pages(final, samples, planned.pages, planned.folder)
-        if planned.save_to_op and final.exit_code != INTERRUPTED:
-            folder.copy_to_operator(planned)
-    except OSError as error:
-        console.note(f"not everything could be written: {error}")
-    console.finish(final, planned.folder)
-
-
-def _build(planned: Plan, made: Bench) -> None:
+def build(planned: Plan, made: Bench) -> None:
     """Run `op.build` before anything is imported. Raises ConfigError when it fails."""
     words = planned.operator.build
     if not words:
         return
     place = planned.folder / "build"
-    place.mkdir()
+    place.mkdir(exist_ok=True)
     command = Command(
         argv=words,
         cwd=planned.operator.folder,
@@ -108,4 +139,4 @@ def _build(planned: Plan, made: Bench) -> None:
         raise ConfigError(f"op.build cannot be started: {error}", f"it runs in {command.cwd}") from error
     if outcome.returncode != 0:
         how = "took too long" if outcome.timed_out else f"ended with {outcome.returncode or outcome.signal}"
-        raise MsprunError(f"op.build={shlex.join(words)} {how}", f"see {command.stderr}")
+        raise ConfigError(f"op.build={shlex.join(words)} {how}", f"see {command.stderr}")

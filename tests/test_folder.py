@@ -39,7 +39,7 @@ def _plan(at: Path, operator: Path) -> Plan:
         device=DeviceFacts(kind="cpu", id=0, id_source="auto", name="x", cores=1, threads=1), profiler="clock",
         python=Path("/usr/bin/python3"), sessions=(session,), retry=0, keep_going=False, fail_on="any", save_to_op=True,
         folder=at, pages=(("json", None, "result.json"), ("log", "x", "performance.log"), ("csv", None, "samples.csv")),
-        log_limit_mb=1, provenance={}, overrides=(), choices={}, expected_s=1,
+        log_limit_mb=1, provenance={}, files={}, overrides=(), choices={}, expected_s=1,
     )  # fmt: skip
 
 
@@ -139,3 +139,46 @@ def test_a_plan_is_frozen(tmp_path: Path) -> None:
     with pytest.raises(AttributeError):
         plan.mode = "check"  # type: ignore[misc]
     assert replace(plan, mode="check").mode == "check"
+
+
+def _interrupted(tmp_path: Path) -> Path:
+    at = tmp_path / "runs" / "one"
+    folder.create(_plan(at, tmp_path), _invocation(at))
+    (at / folder.MARKER).write_text("999999999\n")
+    return at
+
+
+def test_an_interrupted_run_is_taken_up_again(tmp_path: Path) -> None:
+    at = _interrupted(tmp_path)
+    assert folder.reopen(_plan(at, tmp_path)) is None
+    assert (at / folder.MARKER).read_text() == f"{os.getpid()}\n"
+
+
+def test_a_changed_request_is_refused_with_the_difference(tmp_path: Path) -> None:
+    at = _interrupted(tmp_path)
+    plan = _plan(at, tmp_path)
+    changed = replace(plan, schedule=replace(plan.schedule, warmup=7), files={"model.py": "ab"})
+    with pytest.raises(ConfigError) as caught:
+        folder.reopen(changed)
+    assert 'files.model.py: null -> "ab"' in caught.value.message
+    assert "schedule.warmup: 1 -> 7" in caught.value.message
+    assert "rerun" in str(caught.value.hint)
+
+
+def test_a_run_that_still_goes_on_is_left_alone(tmp_path: Path) -> None:
+    at = _interrupted(tmp_path)
+    (at / folder.MARKER).write_text(f"{os.getppid()}\n")
+    with pytest.raises(ConfigError, match=f"still being written by process {os.getppid()}"):
+        folder.reopen(_plan(at, tmp_path))
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is no run folder"):
+        folder.reopen(_plan(tmp_path, tmp_path))
+
+
+def test_a_torn_plan_is_refused(tmp_path: Path) -> None:
+    at = _interrupted(tmp_path)
+    (at / "plan.json").write_text('{"mode": ')
+    with pytest.raises(ConfigError, match="cannot be taken up again"):
+        folder.reopen(_plan(at, tmp_path))

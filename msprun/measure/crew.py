@@ -29,7 +29,7 @@ class Crew:
         self._made = made
         self._on_hello = on_hello
         self._worker: Worker | None = None
-        self._started = 0
+        self._started = len(list((plan.folder / "sessions").glob("[0-9]*")))  # of the run that is resumed
         self._loaded: dict[int, int] = {}
         self._ready: set[tuple[int, Side]] = set()
         self._room = _free_bytes() // 4

@@ -9,13 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 from msprun.errors import MachineError
+from msprun.journal import Journal, Known, Memory
 from msprun.measure.breakdown import break_down
 from msprun.measure.check import check
 from msprun.measure.crew import Crew
-from msprun.measure.tally import Tally
+from msprun.measure.tally import Tally, failures_of, is_finished, row
 from msprun.measure.timing import Timer
 from msprun.model.failure import Failure
 from msprun.model.plan import Plan
+from msprun.model.result import CaseRow
 from msprun.plan import Bench
 
 _SAME = 3
@@ -24,15 +26,26 @@ _SAME = 3
 class Execution:
     """A plan under way. `tallies` hold what is known at any moment, in the order in which the cases run."""
 
-    def __init__(self, plan: Plan, made: Bench, on_change: Callable[[Tally], None]) -> None:
+    def __init__(self, plan: Plan, made: Bench, journal: Journal, on_change: Callable[[CaseRow], None]) -> None:
         by_index = {case.index: case for case in plan.operator.cases}
-        self.tallies = [Tally(by_index[index], plan) for index in plan.cases]
+        self.tallies = [Tally(by_index[index], plan, journal.add) for index in plan.cases]
+        self.rows = {tally.case.index: row(tally) for tally in self.tallies}
         self.environment: dict[str, Any] = {}
+        self._journal = journal
         self._plan = plan
         self._on_change = on_change
         self._crew = Crew(plan, made, self.environment.update)
         self._began = time.monotonic()
-        self._seen: Counter[tuple[str, str, str]] = Counter()
+
+    def resume(self, memory: Memory) -> None:
+        """Take over the cases that an earlier run finished; the others start from nothing."""
+        for tally in self.tallies:
+            stored = memory.rows.get(tally.case.index)
+            if stored is not None and is_finished(stored):
+                tally.restore(stored, memory.samples.get(tally.case.index, ()))
+                self.rows[tally.case.index] = stored
+            else:
+                tally.begin()
 
     def run(self) -> None:
         """Do everything. Raises MachineError when no worker ever starts, KeyboardInterrupt when the user stops it."""
@@ -56,30 +69,37 @@ class Execution:
     def _give_up(self, error: MachineError) -> None:
         """No new worker starts any more: what was measured stays, the rest has failed."""
         for tally in self.tallies:
-            if tally.skipped is None and not tally.samples:
+            if not tally.is_over and not tally.samples:
                 tally.fail(None, Failure(stage="launch", kind="launch", message=error.message, hint=error.hint))
-                self._on_change(tally)
+                self._changed(tally)
 
     def _each(self, step: Callable[[Tally], None]) -> None:
         for tally in self.tallies:
-            if tally.skipped is None:
+            if not tally.is_over:
                 self._skip_or(step, tally)
-                self._on_change(tally)
+                self._changed(tally)
+
+    def _changed(self, tally: Tally) -> None:
+        known = row(tally)
+        self.rows[tally.case.index] = known
+        self._journal.add(Known(row=known))
+        self._on_change(known)
 
     def _skip_or(self, step: Callable[[Tally], None], tally: Tally) -> None:
         limit_s = self._plan.limits.time_limit_s
-        is_fresh = not tally.samples
         if limit_s is not None and time.monotonic() - self._began > limit_s:
-            tally.skipped = "skipped_time" if is_fresh else None
+            tally.skipped = None if tally.samples else "skipped_time"
             return
-        if not tally.is_checked and not self._plan.keep_going and any(n >= _SAME for n in self._seen.values()):
+        if not tally.is_checked and not self._plan.keep_going and self._is_hopeless():
             tally.skipped = "skipped_same_failure"
             return
-        before = {side for side, told in tally.sides.items() if told.failure}
         step(tally)
-        for side, told in tally.sides.items():
-            if told.failure is not None and side not in before:
-                self._seen[(side, told.failure.kind, _shape_of(told.failure.message))] += 1
+
+    def _is_hopeless(self) -> bool:
+        """One side failed in the same way in three cases."""
+        failures = [(s, f) for r in self.rows.values() for s, f in failures_of(r).items()]
+        same = Counter((side, failure.kind, _shape_of(failure.message)) for side, failure in failures)
+        return any(count >= _SAME for count in same.values())
 
 
 def _shape_of(message: str) -> str:

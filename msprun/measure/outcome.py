@@ -12,7 +12,6 @@ import msgspec
 import msprun
 from msprun.device import DEVICES
 from msprun.measure.execute import Execution
-from msprun.measure.tally import row
 from msprun.model.plan import Plan
 from msprun.model.result import SCHEMA_VERSION, CaseRow, Result
 from msprun.profiler import PROFILERS
@@ -23,7 +22,7 @@ _LOST = ("skipped_time", "skipped_same_failure")
 
 def result(plan: Plan, execution: Execution, run_id: str, started_s: float, exit_code: int | None) -> Result:
     """Everything known now. `exit_code` None means that the run is not over; 130 that it was interrupted."""
-    rows = tuple(row(tally) for tally in execution.tallies)
+    rows = tuple(execution.rows.values())
     sides = [side for r in rows for side in (r.reference, r.candidate) if side is not None]
     figures = msgspec.structs.asdict(aggregates(rows))
     return Result(

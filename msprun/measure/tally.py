@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import UNSET
 
+from msprun.journal import Again, Entry, Seen
 from msprun.model.case import Case
 from msprun.model.failure import Failure
 from msprun.model.measurement import (
@@ -45,9 +47,10 @@ class SideTally:
 class Tally:
     """One case of a run, of which at first nothing is known but its description."""
 
-    def __init__(self, case: Case, plan: Plan) -> None:
+    def __init__(self, case: Case, plan: Plan, write: Callable[[Entry], None]) -> None:
         self.case = case
         self.plan = plan
+        self._write = write
         self.shape = case.shape_label
         self.dtype = case.dtype_label
         self.sides: dict[Side, SideTally] = {side: SideTally() for side in SIDES}
@@ -55,6 +58,7 @@ class Tally:
         self.correctness = Correctness(state="not_checked")
         self.is_checked = False
         self.skipped: str | None = None
+        self.stored: CaseRow | None = None
         self.stop: StopReason | None = None
         self.remarks: list[Remark] = []
         self.inputs_from: str | None = None
@@ -66,6 +70,31 @@ class Tally:
         """The sides that are worth timing: sound, and for the candidate not known to be wrong."""
         right = self.correctness.state in ("correct", "not_checked")
         return tuple(s for s in self.plan.sides if self.sides[s].failure is None and (s == "reference" or right))
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing is left to do: it was skipped, or an earlier run finished it."""
+        return self.skipped is not None or self.stored is not None
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Keep samples, on disk first."""
+        self._write(Seen(samples=tuple(samples)))
+        self.samples += samples
+
+    def forget_visit(self, number: int) -> None:
+        """A visit was cut short: what it saw of the sides that go on is measured again."""
+        self.samples = [s for s in self.samples if s.visit != number]
+        self._write(Again(case=self.case.index))
+        self._write(Seen(samples=tuple(self.samples)))
+
+    def begin(self) -> None:
+        """Start from nothing, also where an interrupted run has seen something of this case."""
+        self._write(Again(case=self.case.index))
+
+    def restore(self, stored: CaseRow, samples: Sequence[Sample]) -> None:
+        """Take over what an earlier run finished."""
+        self.stored = stored
+        self.samples = [s for s in samples if s.side not in failures_of(stored)]
 
     def fail(self, side: Side | None, failure: Failure) -> None:
         """Note why a side has no number; its samples go. Without a side both lose theirs."""
@@ -84,6 +113,8 @@ class Tally:
 
 def row(tally: Tally) -> CaseRow:
     """The row as it stands. Statistics come from `stat` and are not repeated here."""
+    if tally.stored is not None:
+        return tally.stored
     estimates = {side: _estimate(tally, side) for side in SIDES}
     reference, candidate = estimates["reference"], estimates["candidate"]
     is_right = tally.correctness.state in ("correct", "not_checked")
@@ -180,3 +211,20 @@ def _statistical(tally: Tally, pair: Paired | None) -> tuple[Remark, ...]:
     if not any(s.phase == "timed" for s in tally.samples):
         return ()
     return case_remarks(tally.samples, pair, tally.plan.schedule)
+
+
+def failures_of(known: CaseRow) -> dict[Side, Failure]:
+    """The sides of a row that failed, and why."""
+    sides: dict[Side, SideResult | None] = {"reference": known.reference, "candidate": known.candidate}
+    return {side: told.failure for side, told in sides.items() if told is not None and told.failure is not None}
+
+
+def is_finished(stored: CaseRow) -> bool:
+    """A resumed run need not touch this case again: each side that was asked for has its times or its failure."""
+    if stored.status == "skipped":
+        return stored.skipped == "empty_tensor"
+    if stored.status == "checked" or stored.stop is not None:
+        return True
+    asked = [side for side in (stored.reference, stored.candidate) if side is not None]
+    failures = failures_of(stored).values()
+    return bool(asked) and len(failures) == len(asked) and all(f.stage != "launch" for f in failures)

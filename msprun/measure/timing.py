@@ -35,21 +35,26 @@ class Timer:
         self._random = random.Random(plan.schedule.seed)
 
     def visit(self, tally: Tally, number: int) -> None:
-        """One visit of a case. A side that fails is noted, and the others go on without it."""
-        schedule = self._plan.schedule
-        for side in tally.timed_sides:
+        """One visit of a case. Where a side fails it is noted, and the visit is made again without it."""
+        while sides := tally.timed_sides:
+            self._attempt(tally, sides, number)
+            if tally.timed_sides == sides:
+                return
+            tally.forget_visit(number)
+
+    def _attempt(self, tally: Tally, sides: tuple[Side, ...], number: int) -> None:
+        for side in sides:
             reply = self._crew.ready(tally, side)
             if reply.failure is not None:
                 tally.fail(side, reply.failure)
-        if not tally.timed_sides:
-            return
+                return
         deadline = time.monotonic() + self._plan.limits.case_timeout_s
-        for sides in self._rounds(tally.timed_sides):
-            self._warm_up(tally, sides, number, deadline)
-            if schedule.repeats is not None:
-                self._explicit(tally, sides, number, deadline)
+        for together in self._rounds(sides):
+            self._warm_up(tally, together, number, deadline)
+            if self._plan.schedule.repeats is not None:
+                self._explicit(tally, together, number, deadline)
             else:
-                self._sample(tally, sides, number, deadline)
+                self._sample(tally, together, number, deadline)
 
     def _rounds(self, sides: tuple[Side, ...]) -> list[tuple[Side, ...]]:
         """Both sides in turn, or with order=sequential one after the other."""
@@ -80,8 +85,9 @@ class Timer:
     def _explicit(self, tally: Tally, sides: tuple[Side, ...], visit: int, deadline: float) -> None:
         schedule = self._plan.schedule
         assert schedule.repeats is not None
-        sound = tuple(side for side in sides if side in tally.timed_sides)
-        pairs = order.pairs(sound, schedule.repeats, schedule.order) if sound else []
+        if any(side not in tally.timed_sides for side in sides):
+            return
+        pairs = order.pairs(sides, schedule.repeats, schedule.order)
         if self._run(tally, [_block(tally, side, "timed", visit, group) for side, group in pairs], deadline):
             tally.stop = "explicit"
 
@@ -127,7 +133,7 @@ class Timer:
                 tally.fail(reply.side, reply.failure)
                 return []
             samples = self._profiler.samples(asked, reply.body)
-            tally.samples += samples
+            tally.add(samples)
             gathered += samples
             took_us = sum(s.elapsed_ns for s in samples) / 1000
             size = max(1, min(_ASK_BLOCKS, int(size * _ASK_US / took_us) if took_us > 0 else _ASK_BLOCKS))

@@ -28,3 +28,4 @@ class Invocation(Struct, frozen=True, kw_only=True):
     hydra_files: dict[str, str]
     whys: dict[str, str] = {}
     is_sweep: bool = False
+    resume: bool = False

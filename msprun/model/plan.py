@@ -114,7 +114,10 @@ class Provenance(Struct, frozen=True, kw_only=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """A request that was checked whole. `cases` are the selected indices, in the order in which they run."""
+    """A request that was checked whole. `cases` are the selected indices, in the order in which they run.
+
+    `files` are the operator's files with their digests.
+    """
 
     mode: str
     operator: Operator
@@ -135,6 +138,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     pages: tuple[tuple[str, str | None, str], ...]
     log_limit_mb: float
     provenance: dict[str, Provenance]
+    files: dict[str, str]
     overrides: tuple[str, ...]
     choices: dict[str, str]
     expected_s: float

@@ -10,7 +10,7 @@ WINGS = ("source", "device", "profiler", "reader", "stat", "section", "report")
 # From the ground up. What stands on one floor may import one another as long as there is no circle, the wings never.
 FLOORS = (
     ("model", "errors", "disk", "resources", "suggest", "worker"),
-    ("config", "process", "lease", "render", "argv", "search", "usage", "origin", "interpreter", "folder"),
+    ("config", "process", "lease", "render", "argv", "search", "usage", "origin", "interpreter", "folder", "journal"),
     ("contract",),
     WINGS,
     ("plan",),

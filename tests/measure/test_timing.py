@@ -54,7 +54,7 @@ def _plan(**schedule: Any) -> Plan:
 
 def _timed(crew: Crew, plan: Plan) -> Tally:
     case = Case(index=0, name="case0", shape_label="[2]", dtype_label="float32")
-    tally = Tally(case, plan)
+    tally = Tally(case, plan, [].append)
     tally.is_checked = True
     tally.correctness = Correctness(state="correct")
     timer = Timer(crew, plan)  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ def test_a_side_that_dies_loses_its_samples_and_the_other_keeps_them() -> None:
 def test_a_wrong_candidate_is_not_timed() -> None:
     crew = Crew(TRUTH_US)
     plan = _plan(visits=1, warmup=1, repeats=2)
-    tally = Tally(Case(index=0, name="case0", shape_label="[2]", dtype_label="float32"), plan)
+    tally = Tally(Case(index=0, name="case0", shape_label="[2]", dtype_label="float32"), plan, [].append)
     tally.is_checked = True
     tally.correctness = Correctness(state="incorrect")
     Timer(crew, plan).visit(tally, 0)  # type: ignore[arg-type]

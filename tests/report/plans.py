@@ -70,6 +70,7 @@ RUN: dict[str, Any] = {
         "device": Provenance(value="cpu", source="auto", why="no accelerator here"),
         "warmup": Provenance(value="auto", source="config"),
     },
+    "files": {"model.py": "00"},
     "overrides": ("mode=quick",), "choices": {"mode": "quick"}, "expected_s": 9.0,
 }  # fmt: skip
 

@@ -1,0 +1,28 @@
+"""What an operator's files hold, so that a later run can tell whether they are the same."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from msprun.model.operator import Operator
+
+_CHUNK = 1 << 20
+
+
+def digests(operator: Operator) -> dict[str, str]:
+    """BLAKE2b of the files that decide numbers, by their path in the operator's folder: sources, cases, libraries."""
+    files = [operator.reference.file, operator.candidate.file]
+    if operator.cases_file is not None:
+        files.append(operator.cases_file)
+    files += sorted((operator.folder / "kernel" / "build").glob("**/*.so"))
+    return {os.path.relpath(file, operator.folder): _digest(file) for file in dict.fromkeys(files) if file.is_file()}
+
+
+def _digest(file: Path) -> str:
+    state = hashlib.blake2b(digest_size=16)
+    with file.open("rb") as content:
+        while chunk := content.read(_CHUNK):
+            state.update(chunk)
+    return state.hexdigest()
