@@ -12,6 +12,8 @@ class TensorInput(Struct, frozen=True, kw_only=True, tag="tensor"):
 
     `low` and `high` (both included for integers) bound `uniform`, and `offsets` where given; `mean` and `std` are those
     of `normal` where given. `value` holds nested tuples of exactly that shape, or one number for all elements.
+    `stride` are elements, one of each dimension, or `format` names the memory format of torch; numbers are drawn as if
+    the tensor was contiguous.
     """
 
     name: str
@@ -23,6 +25,8 @@ class TensorInput(Struct, frozen=True, kw_only=True, tag="tensor"):
     mean: float | None = None
     std: float | None = None
     value: Any = None
+    stride: tuple[int, ...] | None = None
+    format: Literal["channels_last", "channels_last_3d"] | None = None
 
 
 class TensorListInput(Struct, frozen=True, kw_only=True, tag="tensor_list"):

@@ -6,10 +6,10 @@ import shlex
 import warnings
 from pathlib import Path
 
-from msprun.config import Op
+from msprun.config import Op, OpWork
 from msprun.config import Side as SideConfig
 from msprun.errors import ConfigError
-from msprun.model.operator import Implementation, Operator
+from msprun.model.operator import Implementation, Operator, Work
 from msprun.source.cases import read_cases
 from msprun.source.faults import guess
 
@@ -38,6 +38,8 @@ def load_operator(op: Op, *, compile_sources: bool) -> Operator:
         cases_file=cases_file,
         origin=origin,
         build=_words(op.build),
+        grad=op.grad,
+        work=_work(op.work),
     )
 
 
@@ -102,3 +104,7 @@ def _words(build: str | None) -> tuple[str, ...]:
         return tuple(shlex.split(build or ""))
     except ValueError as error:
         raise ConfigError(f"op.build: {error}", "write it as you would in a shell, quotes in pairs") from None
+
+
+def _work(work: OpWork) -> Work | None:
+    return Work(bytes=work.bytes, flops=work.flops) if work.bytes is not None or work.flops is not None else None

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from msgspec.structs import replace
+
 from msprun.model.case import TensorInput
 from msprun.source.dtypes import TENSOR_DTYPES, integer_range
 from msprun.source.faults import Place, guess, word
+from msprun.source.layout import layout
 from msprun.source.values import frozen, number
 
 _ELEMENT_LIMIT = 2**40
@@ -22,9 +25,16 @@ def tensor_input(place: Place, name: str, entry: dict[str, Any]) -> TensorInput:
     """A tensor descriptor: without shape 0-d, with a null shape an argument that is None, without dtype float16.
 
     An explicit `value` wins: nested lists have exactly the tensor's shape, a number fills it. `range_values` is
-    [low, high] for uniform numbers, a number for a constant, {"mean", "std"} for a normal distribution.
-    Integer tensors by the names of offsets are running sums (fill `offsets`).
+    [low, high] for uniform numbers, a number for a constant, {"mean", "std"} for a normal distribution; `range` is
+    another word for it. Integer tensors by the names of offsets are running sums (fill `offsets`). `stride` or `format`
+    say how the elements lie in memory.
     """
+    tensor = _drawn(place, name, entry)
+    return replace(tensor, **layout(place, entry, tensor.shape))
+
+
+def _drawn(place: Place, name: str, entry: dict[str, Any]) -> TensorInput:
+    """The tensor as if it was contiguous."""
     dtype = tensor_dtype(place, entry.get("dtype"))
     shape = _shape(place, entry)
     value = entry.get("value")
@@ -32,7 +42,7 @@ def tensor_input(place: Place, name: str, entry: dict[str, Any]) -> TensorInput:
         return _explicit(place, TensorInput(name=name, dtype=dtype, shape=shape), value, "shape" in entry)
     if shape is None:
         return TensorInput(name=name, dtype=dtype, shape=None)
-    fill = _fill(place, dtype, entry.get("range_values"))
+    fill = _fill(place, dtype, _range(place, entry))
     if name.lower() in _OFFSETS_NAMES and integer_range(dtype) and fill.get("fill") != "value":
         fill = {**fill, "fill": "offsets"}
     return TensorInput(name=name, dtype=dtype, shape=shape, **fill)
@@ -107,6 +117,14 @@ def _check_element(place: Place, element: Any, limits: tuple[int, int] | None) -
         raise place.error(f"value holds {word(element)}", f"the dtype holds {limits[0]} to {limits[1]}")
     if not limits:
         number(place, element)
+
+
+def _range(place: Place, entry: dict[str, Any]) -> Any:
+    """`range_values`, or `range`."""
+    old, new = entry.get("range_values"), entry.get("range")
+    if old is not None and new is not None and old != new:
+        raise place.error("range and range_values differ", "write one of them")
+    return new if old is None else old
 
 
 def _fill(place: Place, dtype: str, given: Any) -> dict[str, Any]:

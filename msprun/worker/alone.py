@@ -47,8 +47,8 @@ def line(session, index):
                 raise
             words.append(complaint(error, session.job))
     state = "not_checked"
-    if session.job.compares and len(sound) == 2:
-        state = session.check(index, None, digests["reference"])["state"]
+    if session.job.compares and {"reference", "candidate"} <= set(sound):
+        state = session.check(index, "candidate", None, digests["reference"])["state"]
     for side in sound:
         words.append("%s %.2f us" % (side, median_us(session, index, side)))
     head = "case %d %s %s" % (index, loaded["shape"], loaded["dtype"])

@@ -1,26 +1,40 @@
-"""The torch operators inside one call, by Kineto, in a pass of its own: the profiler costs about 0.7 us an event."""
+"""The torch operators inside a call, by Kineto, in a pass of its own: the profiler costs about 0.7 us an event."""
 
 import time
+from collections import Counter
 
 import torch
 
+from .grad import grad_mode
 
-def break_down(call):
-    """Operators that no other operator called, summed by name, and the call's wall time under the profiler.
+
+def break_down(running, call):
+    """The (name, duration_ns) of operators that no other operator called, and the call's wall time in nanoseconds.
 
     torch.profiler would import torch's compiler first (2 s), the autograd profiler records the same events without.
     """
-    with torch.no_grad(), torch.autograd.profiler.profile(use_kineto=True) as profile:
+    with running, grad_mode(call), torch.autograd.profiler.profile(use_kineto=True) as profile:
         start = time.perf_counter_ns()
         call()
         wall = time.perf_counter_ns() - start
+    return list(outermost(spans(profile))), wall
+
+
+def summary(events, wall):
+    """Operators summed by name, the longest first."""
     totals = {}
-    for name, duration_ns in outermost(spans(profile)):
+    for name, duration_ns in events:
         calls, before = totals.get(name, (0, 0))
         totals[name] = (calls + 1, before + duration_ns)
     rows = [{"name": name, "calls": calls, "duration_us": ns / 1000} for name, (calls, ns) in totals.items()]
     rows.sort(key=lambda row: -row["duration_us"])
     return {"operators": rows, "operators_us": sum(row["duration_us"] for row in rows), "wall_us": wall / 1000}
+
+
+def vary(several):
+    """Calls, each a list of events, did not run the same operators equally often."""
+    counts = [Counter(name for name, _ in events) for events in several]
+    return any(count != counts[0] for count in counts)
 
 
 def spans(profile):

@@ -1,60 +1,65 @@
-"""Calls of operators: outside of autograd, marked, and never with the channel at stake."""
+"""Calls of operators: outside of autograd unless gradients are wanted, marked, never with the channel at stake."""
 
 import gc
 import time
 
-import torch
-
 from .failures import at
+from .grad import grad_mode
 from .seeding import seed_everything
 
+CLOCK = time.perf_counter_ns
 
-def call_once(mark, name, call, seed):
-    """One freshly seeded call: its output and its microseconds."""
+
+def call_once(running, call, seed):
+    """One freshly seeded call in the context `running`: its output and its microseconds."""
     seed_everything(seed)
-    with mark.running(name), torch.no_grad():
-        start = time.perf_counter_ns()
+    with running, grad_mode(call):
+        start = CLOCK()
         output = call.function(*call.args, **call.kwargs)
-        elapsed = time.perf_counter_ns() - start
+        elapsed = CLOCK() - start
     return output, elapsed / 1000
 
 
-def time_blocks(mark, case, blocks):
+def time_blocks(watch, case, blocks, cache):
     """Nanoseconds of each block [side, calls], run in order without the garbage collector.
 
-    Where a side changes its inputs they are restored before every call, outside of the borders.
+    What a side changes for the whole process is looked for at the end, and after each of its blocks once it is known
+    to do so.
     """
-    run = run_alone if case.changing else run_block
     elapsed = []
+    others = [name for name, _ in blocks if name != "reference"]
+    culprit = (others or ["reference"])[0]
+    before = watch.reference.look()
     gc.collect()
     gc.disable()
     try:
-        with torch.no_grad():
-            for name, calls in blocks:
-                call = case.side(name).call
-                with at("timing", name), mark.running(name):
-                    elapsed.append(run(case, call, calls))
+        for name, calls in blocks:
+            with at("timing", name), watch.marked(name), grad_mode(case.side(name).call):
+                elapsed.append(cache.run(case, name, calls))
+            if name in watch.meddling:
+                gc.enable()
+                watch.look_at_settings(name)
+                gc.disable()
     finally:
         gc.enable()
         case.restore()
+        watch.look_around(culprit, before)
     return elapsed
 
 
-def run_block(case, call, calls):
+def run_block(call, calls):
     """A block of calls between two readings of the clock."""
     function, args, kwargs = call
-    clock = time.perf_counter_ns
     rest = range(calls)
-    start = clock()
+    start = CLOCK()
     for _ in rest:
         function(*args, **kwargs)
-    return clock() - start
+    return CLOCK() - start
 
 
-def run_alone(case, call, calls):
-    """The sum over calls that each begin with restored inputs."""
-    total = 0
-    for _ in range(calls):
-        case.restore()
-        total += run_block(case, call, 1)
-    return total
+def run_through(calls):
+    """A block that walks over calls with different arguments."""
+    start = CLOCK()
+    for function, args, kwargs in calls:
+        function(*args, **kwargs)
+    return CLOCK() - start

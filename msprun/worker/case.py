@@ -1,7 +1,11 @@
 """One loaded case: its arguments, and what each side has done with them so far."""
 
+from contextlib import contextmanager
+
 from .binding import Arguments
+from .facts import facts
 from .failures import Refusal
+from .grad import Cotangents, wants_gradient
 from .inputs import label, make_arguments
 from .leaves import flatten
 from .provider import spread
@@ -10,18 +14,26 @@ from .walk import bytes_of, tensors_in, to_device
 
 
 class Side:
-    """One side of a case: the model, its call, and what its first call left behind."""
+    """One side of a case: the model, its call, and what its first call left behind.
 
-    def __init__(self, model, call):
+    `changed` are the leaves of inputs that the call changed, by position. `prepare` makes ready for the contents that
+    the inputs have now; None where the class has no such method.
+    """
+
+    def __init__(self, model, call, prepare=None):
         self.model = model
         self.call = call
+        self.prepare = prepare
         self.first_us = None
         self.outputs = None
         self.changed = {}
 
 
 class Case:
-    """`changing` are the positions of inputs that either side changes, `snapshot` their first contents."""
+    """`changing` are the positions of inputs that either side changes, `snapshot` their first contents.
+
+    `sizes` are the bytes of the reference's outputs, `rotation` the copies of the inputs for cache=rotate.
+    """
 
     def __init__(self, index, arguments, source):
         self.index = index
@@ -31,6 +43,10 @@ class Case:
         self.sides = {}
         self.changing = set()
         self.snapshot = None
+        self.held = False
+        self.sizes = ()
+        self.rotation = None
+        self.cotangents = None
 
     def side(self, name):
         """That side. Raises Refusal before it was constructed."""
@@ -44,13 +60,26 @@ class Case:
             self.snapshot = Snapshot(self.tensors)
         return self.snapshot
 
+    @contextmanager
+    def holding(self):
+        """What the inputs hold now is what calls inside begin with, and what the inputs hold again afterwards."""
+        before = self.snapshot, self.held
+        self.snapshot, self.held = Snapshot(self.tensors), True
+        try:
+            yield
+        finally:
+            self.snapshot.restore()
+            if self.changing and before[0] is None:
+                before = self.snapshot, before[1]
+            self.snapshot, self.held = before
+
     def settle(self):
         """Undo what a call did to the inputs; answers {position: leaves of the changed input}."""
         snapshot = self.take_snapshot()
         changed = {place: flatten(self.tensors[place][1], self.tensors[place][0]) for place in snapshot.changed()}
         snapshot.restore(changed)
         self.changing.update(changed)
-        if not self.changing:
+        if not self.changing and not self.held:
             self.snapshot = None
         return changed
 
@@ -61,12 +90,21 @@ class Case:
 
     def labels(self):
         """What a load or describe answers about the arguments."""
-        return dict(labels(self.tensors), empty=self.is_empty, bytes=bytes_of([tensor for _, tensor in self.tensors]))
+        known = {"bytes": bytes_of([tensor for _, tensor in self.tensors]), "arguments": facts(self.arguments)}
+        return dict(labels(self.tensors), empty=self.is_empty, **known)
 
     @property
     def is_empty(self):
         """Some input tensor holds no element."""
         return any(tensor.numel() == 0 for _, tensor in self.tensors)
+
+    def with_gradients(self, seed):
+        """The same case whose floating inputs require gradients."""
+        arguments = self.arguments
+        positional, keywords = wants_gradient(arguments.positional), wants_gradient(arguments.keywords)
+        case = Case(self.index, Arguments(positional, keywords, arguments.names), self.source)
+        case.cotangents = Cotangents(seed, self.index)
+        return case
 
 
 def labels(tensors):

@@ -44,6 +44,14 @@ def build(cls, forms, seed, device):
     return model, time.perf_counter() - start
 
 
+def prepare(running, model, call):
+    """Let a model's `prepare` see the arguments of the call; its microseconds."""
+    with running, torch.no_grad():
+        start = time.perf_counter_ns()
+        model.prepare(*call.args, **call.kwargs)
+        return (time.perf_counter_ns() - start) / 1000
+
+
 def copy_weights(source, target):
     """Load the source's weights into the target; notes about those that have no twin of the same shape."""
     if not (isinstance(source, torch.nn.Module) and isinstance(target, torch.nn.Module)):

@@ -13,10 +13,12 @@ from .protocol import IDLE, MARKS
 PR_SET_PDEATHSIG = 1
 
 
-def die_with_parent():
-    """Ask Linux for SIGKILL when the parent dies; nothing elsewhere."""
+def die_with_parent(parent):
+    """End now if that process is gone, and on Linux as soon as it goes."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def tell_where():
@@ -37,19 +39,22 @@ class Mark:
 
     def __init__(self, path):
         self.memory = None
+        self.byte = IDLE
         if path is not None:
             with open(str(path), "r+b") as file:
                 self.memory = mmap.mmap(file.fileno(), 1)
 
     def write(self, byte):
+        self.byte = byte
         if self.memory is not None:
             self.memory[0:1] = byte
 
     @contextmanager
     def running(self, side):
         """That side's code runs inside."""
+        before = self.byte
         self.write(MARKS.get(side, IDLE))
         try:
             yield
         finally:
-            self.write(IDLE)
+            self.write(before)

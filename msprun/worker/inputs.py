@@ -9,6 +9,7 @@ import math
 import torch
 
 from .failures import Refusal
+from .layout import laid
 from .seeding import generator
 
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
@@ -70,10 +71,18 @@ def torch_dtype(name):
 
 
 def make_tensor(descriptor, source, rows):
-    """One tensor on the CPU, or None for a null shape."""
-    shape = descriptor.get("shape")
-    if shape is None:
+    """One tensor on the CPU in the memory layout that is asked for, or None for a null shape."""
+    if descriptor.get("shape") is None:
         return None
+    tensor = draw(descriptor, source, rows)
+    if descriptor.get("stride") is not None:
+        return laid(tensor, descriptor["stride"])
+    return tensor.contiguous(memory_format=getattr(torch, descriptor.get("format") or "contiguous_format"))
+
+
+def draw(descriptor, source, rows):
+    """The numbers of one tensor, contiguous."""
+    shape = descriptor["shape"]
     dtype = torch_dtype(descriptor["dtype"])
     fill = descriptor.get("fill", "normal")
     bounds = (descriptor.get("low"), descriptor.get("high"))

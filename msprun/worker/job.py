@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+SIDES = ("reference", "candidate", "against")
+
 
 class Job(NamedTuple):
     """A session's request; paths are resolved against the folder that holds job.json.
 
-    `cases` maps the index of each case to run to its descriptors, None where the provider makes the inputs; `total` is
-    the number of all cases of the operator.
+    `files`, `classes` and `folders` are by side. `cases` maps the index of each case to run to its descriptors, None
+    where the provider makes the inputs; `total` is the number of all cases of the operator.
     """
 
     nonce: str
@@ -20,7 +22,7 @@ class Job(NamedTuple):
     folder: Path
     log: Path
     mark: Path
-    operator: Path
+    folders: dict
     files: dict
     classes: dict
     cases: dict
@@ -29,11 +31,19 @@ class Job(NamedTuple):
     check: dict
     warmup: int
     repeats: int
+    cache: str
+    grad: bool
 
     @property
     def compares(self):
         """Outputs are to be compared: there is a rule, and both sides run."""
-        return bool(self.check) and self.check.get("rule") != "none" and len(self.sides) == 2
+        is_asked = bool(self.check) and self.check.get("rule") != "none"
+        return is_asked and "reference" in self.sides and len(self.sides) > 1
+
+    @property
+    def operator(self):
+        """The folder of the operator that is measured."""
+        return self.folders["reference"]
 
 
 def read_job(path):
@@ -41,7 +51,8 @@ def read_job(path):
     path = Path(path).resolve()
     content = json.loads(path.read_text(encoding="utf-8"))
     operator = content["operator"]
-    folder = Path(operator["folder"])
+    told = {side: operator[side] for side in SIDES if operator.get(side)}
+    folders = {side: Path(words.get("folder") or operator["folder"]) for side, words in told.items()}
     return Job(
         nonce=content["nonce"],
         socket=content["socket"],
@@ -51,13 +62,15 @@ def read_job(path):
         folder=path.parent,
         log=path.parent / content.get("log", "results.jsonl"),
         mark=path.parent / content["mark"] if content.get("mark") else None,
-        operator=folder,
-        files={side: folder / operator[side]["file"] for side in ("reference", "candidate")},
-        classes={side: operator[side]["cls"] for side in ("reference", "candidate")},
+        folders=folders,
+        files={side: folders[side] / words["file"] for side, words in told.items()},
+        classes={side: words["cls"] for side, words in told.items()},
         cases={case["index"]: case.get("inputs") for case in content["cases"]},
         total=content.get("n_cases") or len(content["cases"]),
         sides=tuple(content["sides"]),
         check=content.get("check"),
         warmup=content.get("warmup"),
         repeats=content.get("repeats"),
+        cache=content.get("cache") or "warm",
+        grad=bool(content.get("grad")),
     )

@@ -4,6 +4,7 @@ Lists, tuples and named tuples count as one kind; dicts are walked in the order 
 their fields. Python numbers become 0-d tensors of kind `number`; sparse, quantised and foreign-layout tensors dense.
 """
 
+import ctypes
 import dataclasses
 import json
 from typing import NamedTuple
@@ -105,6 +106,17 @@ def same_bits(one, other):
 def as_bytes(tensor):
     """A contiguous tensor's memory as uint8."""
     return tensor.reshape(-1).view(torch.uint8) if tensor.numel() else torch.empty(0, dtype=torch.uint8)
+
+
+def memory(tensor):
+    """The memory of a contiguous tensor, not copied (numpy may be missing, so by its address)."""
+    size = tensor.numel() * tensor.element_size()
+    return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())).cast("B")
+
+
+def size_bytes(leaf):
+    """Bytes of a leaf's tensor, 0 without one."""
+    return 0 if leaf.tensor is None else leaf.tensor.numel() * leaf.tensor.element_size()
 
 
 def rebuild(leaves):

@@ -12,14 +12,18 @@ from .job import read_job
 
 def run(path):
     """Serve the job in a file; without a parent at its socket, run it once and print a line a case."""
+    parent = os.environ.get("MSPRUN_PARENT")
+    if parent is not None:
+        guard.die_with_parent(int(parent))
     job = read_job(path)
     guard.tell_where()
     connection = connect(job.socket)
-    if connection is None:
+    if connection is None and parent is None:
         from . import alone
 
         return alone.run(job)
-    guard.die_with_parent()
+    if connection is None:
+        sys.exit("the parent does not listen at %s" % job.socket)
     guard.divert_stdout()
     speak(connection, job)
     sys.stdout.flush()

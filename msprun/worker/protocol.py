@@ -12,27 +12,39 @@ Every answer is appended to `results.jsonl` before it is sent.
 | --- | --- | --- |
 | (on connect, id 0) | | `environment` {python, executable, torch, threads, platform, pid, device, ...} |
 | describe | | `cases` [{name, shape, dtype}], `notes`: asked when no cases file tells |
-| load | case | `shape`, `dtype` (labels as real), `empty`, `bytes`, `inputs_from` (provider, cases_file), `notes` |
-| construct | case, side | `construct_s`, `notes` |
+| load | case | `shape`, `dtype` (labels as real), `empty`, `bytes`, `arguments`, `inputs_from`, `notes` |
+| construct | case, side | `construct_s`, `prepare_us` (None without a `prepare`), `notes` |
 | first | case, side | `first_us`, `output_bytes`; of the reference also `hash` of its outputs (None without check) |
-| check | case, rule, hash | `state`, `rule`, `figures`, `notes` |
+| check | case, side, rule, hash | `state`, `rule`, `figures`, `notes` |
+| attack | case, side, rule, hash | the same, of calls with changed contents in the same buffers |
+| cache_facts | case | `sets`, `bytes` (of all sets, or of the buffer that flushes), `llc_bytes` |
 | time | case, blocks [[side, calls], ...] | `elapsed_ns` [one a block] |
-| breakdown | case, side | `operators` [{name, calls, duration_us}], `operators_us`, `wall_us` |
+| recheck | case, side, rule, hash | as check, of one more call with the first inputs |
+| breakdown | case, side | `operators` [{name, calls, duration_us}], `operators_us`, `wall_us`, and two more |
 | probe | | (ok: the worker still computes rightly) |
 | release | case | |
 | bye | | |
 
-Notes are `{"code", "figures"}`. Sides are `reference` and `candidate`.
+Notes are `{"code", "figures"}`; any answer may hold some that came up since the last (`harness_touched`,
+`globals_changed`). Sides are `reference`, `candidate` and, where the job names one, `against`, an older build of the
+candidate; `side` is `candidate` where a check says none. A state that was found by repeated calls says by which in
+`figures["on"]`: `changed_contents`, `late_write`, `later_call` or `reference_changed`.
+`breakdown` looks at three calls: the first has the first inputs, the second others in the same buffers, the third is
+told. `kernels_vary`: they did not run the same operators; `fresh_us`: wall time of the second, None where the contents
+cannot change.
+`inputs_from` is `provider` or `cases_file`; `arguments` are [name or null, description]: a tensor's {shape, dtype},
+a number, null, a list of these, else {kind}.
 `job.json` (beside the wrapper) holds `nonce`, `socket`, `seed`, `device`, `threads`, `folder`, `log`, `mark`,
-`operator` {folder, reference {file, cls}, candidate {file, cls}}, `cases` [{index, name, inputs or null}],
-`sides`, `check` (as CheckRule), `warmup`, `repeats`.
-`mark` is a file of one byte that names the side whose call is running: `r`, `c` or `-`.
+`operator` {folder, reference {file, cls}, candidate {file, cls}, against {file, cls, folder} or null},
+`cases` [{index, name, inputs or null}], `sides`, `check` (as CheckRule), `warmup`, `repeats`,
+`cache` (`warm`, `rotate`, `flush`), `grad` (calls are forward and backward).
+`mark` is a file of one byte that names the side whose call is running: `r`, `c`, `a` or `-`.
 """
 
 import json
 
 VERSION = 1
-MARKS = {"reference": b"r", "candidate": b"c"}
+MARKS = {"reference": b"r", "candidate": b"c", "against": b"a"}
 IDLE = b"-"
 
 

@@ -10,7 +10,10 @@ ANSWERS = {
     "load": lambda session, request: session.load(request["case"]),
     "construct": lambda session, request: session.construct(request["case"], request["side"]),
     "first": lambda session, request: session.first(request["case"], request["side"]),
-    "check": lambda session, request: session.check(request["case"], request.get("rule"), request.get("hash")),
+    "check": lambda session, request: session.check(*checked(request)),
+    "attack": lambda session, request: session.attack(*checked(request)),
+    "recheck": lambda session, request: session.recheck(*checked(request)),
+    "cache_facts": lambda session, request: session.cache_facts(request["case"]),
     "time": lambda session, request: session.time(request["case"], request["blocks"]),
     "breakdown": lambda session, request: session.breakdown(request["case"], request["side"]),
     "probe": lambda session, request: session.probe(),
@@ -34,14 +37,21 @@ def serve(channel, job):
         channel.say(request["id"], answer(session, request))
 
 
+def checked(request):
+    """What a request to compare names: case, side, rule, hash."""
+    return request["case"], request.get("side") or "candidate", request.get("rule"), request.get("hash")
+
+
 def answer(session, request):
-    """The answer to one request, whatever happens."""
+    """The answer to one request, whatever happens, with the notes that came up."""
     try:
         with at("accounting", request.get("side")):
             if request["do"] not in ANSWERS:
                 raise Refusal("no worker knows the request %r" % request["do"])
-            return dict(ANSWERS[request["do"]](session, request), ok=True)
+            made = dict(ANSWERS[request["do"]](session, request), ok=True)
     except StageError as error:
-        told = failure(error, session.job.operator)
+        told = failure(error, session.job.folders.get(error.side, session.job.operator))
         print(told["trace"], flush=True)
-        return {"ok": False, "failure": told}
+        made = {"ok": False, "failure": told}
+    notes = session.watch.notes()
+    return dict(made, notes=made.get("notes", []) + notes) if notes else made

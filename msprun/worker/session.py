@@ -9,18 +9,26 @@ import torch
 
 from . import case as cases
 from . import storage
+from .attack import Attack, recheck
 from .binding import bind
-from .breakdown import break_down
+from .breakdown import break_down, summary, vary
+from .cache import POLICIES, llc_bytes
 from .calling import call_once, time_blocks
 from .check import Check
-from .construct import build, copy_weights, init_forms
+from .construct import build, copy_weights, init_forms, prepare
+from .contents import shrink
 from .failures import Refusal, StageError, at, message
-from .folder import Folder
+from .folder import Folders
+from .grad import Differentiated, leaves_of
 from .guard import Mark
-from .leaves import flatten
+from .leaves import size_bytes
+from .libraries import same_libraries
+from .poison import poison, scrub
 from .provider import Provider, find_provider
 from .seeding import seed_everything
+from .trial import attempt
 from .walk import bytes_of
+from .watch import REFERENCE, Watch
 
 NO_PROVIDER = "model.py has neither get_input_groups nor get_inputs, and no cases file describes the inputs"
 
@@ -32,11 +40,13 @@ class Session:
         self.job = job
         self.seed = job.seed
         self.device = torch.device(job.device)
-        self.folder = Folder(job.operator)
-        self.mark = Mark(job.mark)
         self.cases = {}
         self.made = None
+        self.others = {}
         torch.set_num_threads(job.threads)
+        self.cache = POLICIES[job.cache](llc_bytes())
+        self.folders = Folders(job.folders)
+        self.watch = Watch(Mark(job.mark), self.folders)
 
     def environment(self):
         """Where this worker runs."""
@@ -49,6 +59,8 @@ class Session:
             "libc": " ".join(platform.libc_ver()),
             "pid": os.getpid(),
             "device": str(self.device),
+            "cache": self.job.cache,
+            "llc_bytes": self.cache.llc_bytes,
         }
 
     def describe(self):
@@ -57,7 +69,7 @@ class Session:
         if provider is None:
             with at("inputs", "reference"):
                 raise Refusal(NO_PROVIDER.replace("model.py", self.job.files["reference"].name))
-        with at("inputs", "reference"), self.mark.running("reference"):
+        with at("inputs", "reference"), self.watch.running("reference"):
             groups = provider.groups()
             return {
                 "cases": [dict(cases.group_labels(group), name="case%d" % n) for n, group in enumerate(groups)],
@@ -69,6 +81,7 @@ class Session:
         descriptors = self.job.cases.get(index)
         with at("inputs"):
             case, notes = self.make_case(index, descriptors)
+            case = case.with_gradients(self.seed) if self.job.grad else case
         self.cases[index] = case
         return dict(case.labels(), inputs_from=case.source, notes=notes)
 
@@ -78,7 +91,7 @@ class Session:
         try:
             provider = self.provider()
             if provider is not None:
-                with at("inputs", "reference"), self.mark.running("reference"):
+                with at("inputs", "reference"), self.watch.running("reference"):
                     group = provider.group(index)
                 return cases.provided(index, group, self.device), notes
         except StageError as error:
@@ -98,23 +111,60 @@ class Session:
             self.made = Provider(module, name, self.seed) if name else None
         return self.made
 
+    def other_provider(self, seed):
+        """The provider as it is with another seed."""
+        if seed not in self.others:
+            self.others = {seed: Provider(self.module(REFERENCE), self.made.name, seed)}
+        return self.others[seed]
+
     def module(self, side):
-        with self.mark.running(side):
-            return self.folder.module(self.job.files[side], side)
+        """A side's module, from its own folder."""
+        folder, file = self.folders.of(side), self.job.files[side]
+        if folder.has(file):
+            return folder.module(file, side)
+        with self.watch.running(side):
+            module = folder.module(file, side)
+        if side == REFERENCE:
+            self.watch.reference.add_module(module)
+        return module
+
+    def function(self, place):
+        """A function of the operator's, named `file.py:function`."""
+        with self.watch.marked(REFERENCE):
+            return self.folders.of(REFERENCE).function(place)
 
     def construct(self, index, side):
         """Build a side's model and choose the form of its call."""
         case = self.case(index, "construct")
         self.module(side)
-        cls = self.folder.cls(self.job.files[side], self.job.classes[side], side)
-        with at("construct", side), self.mark.running(side):
-            forms = init_forms(self.init_inputs(side), index, self.case_count())
-            model, seconds = build(cls, forms, self.seed, self.device)
-            notes = []
-            if side == "candidate" and "reference" in case.sides:
-                notes = copy_weights(case.sides["reference"].model, model)
-            case.sides[side] = cases.Side(model, bind(model, case.arguments))
-        return {"construct_s": seconds, "notes": notes}
+        cls = self.folders.of(side).cls(self.job.files[side], self.job.classes[side], side)
+        notes = []
+        with at("construct", side):
+            with self.watch.running(side):
+                forms = init_forms(self.init_inputs(side), index, self.case_count())
+                model, seconds = build(cls, forms, self.seed, self.device)
+                if side != REFERENCE and REFERENCE in case.sides:
+                    notes = copy_weights(case.sides[REFERENCE].model, model)
+            prepare_us = self.join(case, side, model)
+        return {"construct_s": seconds, "prepare_us": prepare_us, "notes": notes}
+
+    def join(self, case, side, model):
+        """Have a model take its place in a case; the microseconds in which `prepare` made it ready, or None."""
+        call = bind(model, case.arguments)
+
+        def ready():
+            with case.holding():
+                return prepare(self.watch.running(side), model, call)
+
+        prepare_us = ready() if callable(getattr(model, "prepare", None)) else None
+        made = call
+        if self.job.grad:
+            function = Differentiated(call.function, model, (call.args, call.kwargs), case.cotangents)
+            made = call._replace(function=function)
+        case.sides[side] = cases.Side(model, made, None if prepare_us is None else ready)
+        if side == REFERENCE:
+            self.watch.reference.models[case.index] = model
+        return prepare_us
 
     def init_inputs(self, side):
         """The constructor arguments: of the side's own file, else of the reference's, else None."""
@@ -138,50 +188,86 @@ class Session:
         with at("first_call", side):
             one = case.side(side)
             case.take_snapshot()
+            if side != REFERENCE:
+                poison(case.sizes, self.device)
             try:
-                output, one.first_us = call_once(self.mark, side, one.call, self.seed)
+                output, one.first_us = call_once(self.watch.running(side), one.call, self.seed)
                 answer = {"first_us": one.first_us, "output_bytes": bytes_of(output)}
-                leaves = flatten(output) if self.job.compares else None
+                leaves = leaves_of(output) if self.job.compares else None
             finally:
                 one.changed = case.settle()
-            if side == "reference":
+            if side == REFERENCE:
                 answer["hash"] = self.store(case, leaves)
+                case.sizes = [size for size in map(size_bytes, leaves or ()) if size]
             else:
                 one.outputs = leaves
+        if side == "against":
+            self.look_at_libraries()
         return answer
+
+    def look_at_libraries(self):
+        """Note libraries of the candidate's folder and of the older build's that are the same, byte for byte."""
+        pairs = same_libraries(self.job.folders["candidate"], self.job.folders["against"])
+        if pairs:
+            self.watch.tell("same_library", {"candidate": pairs[0][0], "against": pairs[0][1]})
 
     def store(self, case, leaves):
         """Put the reference's outputs and the inputs that it changed into a file; the hash, None without a check."""
         if leaves is None:
             return None
-        after = [leaf for leaves_of_one in case.sides["reference"].changed.values() for leaf in leaves_of_one]
-        return storage.store(leaves + after, self.outputs_file(case.index))
+        after = [leaf for leaves_of_one in case.sides[REFERENCE].changed.values() for leaf in leaves_of_one]
+        digest = storage.store(leaves + after, self.outputs_file(case.index))
+        scrub([leaf.tensor for leaf in leaves if leaf.tensor is not None])
+        return digest
 
     def outputs_file(self, index):
         return self.job.folder / "outputs" / ("case%d" % index)
 
-    def check(self, index, rule, digest):
-        """Compare a case's outputs under a rule (the job's where none is given)."""
+    def check(self, index, side, rule, digest):
+        """Compare a side's outputs under a rule (the job's where none is given)."""
         case = self.case(index, "check")
         with at("check"):
-            verdict = Check(self, case, rule or self.job.check).verdict(digest)
-        return {"state": verdict.state, "rule": verdict.rule, "figures": verdict.figures, "notes": []}
+            verdict = Check(self, case, side, rule or self.job.check).verdict(digest)
+        return told(verdict, [])
+
+    def attack(self, index, side, rule, digest):
+        """Compare again with changed contents in the same buffers."""
+        case = self.case(index, "check")
+        with at("check"):
+            attack = Attack(self, case, side, rule or self.job.check)
+            return told(attack.run(digest), attack.notes)
+
+    def recheck(self, index, side, rule, digest):
+        """Compare one more call on the first inputs."""
+        case = self.case(index, "check")
+        with at("check"), case.holding():
+            check = Check(self, case, side, rule or self.job.check)
+            with at("check", side):
+                mine = attempt(self, case, side, self.seed)
+            return told(recheck(check, mine, digest), [])
+
+    def cache_facts(self, index):
+        """What the cache policy does to a case."""
+        return self.cache.facts(self.case(index, "timing"))
 
     def time(self, index, blocks):
         """Nanoseconds of each block [side, calls]."""
         case = self.case(index, "timing")
         with at("timing"):
-            return {"elapsed_ns": time_blocks(self.mark, case, blocks)}
+            return {"elapsed_ns": time_blocks(self.watch, case, blocks, self.cache)}
 
     def breakdown(self, index, side):
-        """The torch operators of one call."""
+        """The torch operators of a call, and whether three calls, one with other contents, run the same ones."""
         case = self.case(index, "breakdown")
-        with at("breakdown", side):
-            try:
-                with self.mark.running(side):
-                    return break_down(case.side(side).call)
-            finally:
-                case.restore()
+        call = case.side(side).call
+        calls, is_fresh = [], False
+        with at("breakdown", side), case.holding(), self.watch.running(side):
+            for number in range(3):
+                is_fresh = is_fresh or (number == 1 and shrink(case))
+                calls.append(break_down(self.watch.marked(side), call))
+                case.snapshot.restore()
+        varies = vary([events for events, _ in calls])
+        return dict(summary(*calls[2]), kernels_vary=varies, fresh_us=calls[1][1] / 1000 if is_fresh else None)
 
     def probe(self):
         """Does this process still compute rightly? 1 + 4 + 9 + ... + 64 = 204."""
@@ -195,6 +281,7 @@ class Session:
     def release(self, index):
         """Forget a case's tensors, models and stored outputs."""
         self.cases.pop(index, None)
+        self.watch.reference.models.pop(index, None)
         gc.collect()
         path = self.outputs_file(index)
         if path.exists():
@@ -207,3 +294,8 @@ class Session:
             with at(stage):
                 raise Refusal("case %s is not loaded" % index)
         return self.cases[index]
+
+
+def told(verdict, notes):
+    """A Verdict as an answer."""
+    return {"state": verdict.state, "rule": verdict.rule, "figures": verdict.figures, "notes": notes}

@@ -3,14 +3,13 @@
 The hash covers the whole file and is kept by the parent only, so a candidate that changes the file is found out.
 """
 
-import ctypes
 import hashlib
 import json
 
 import torch
 
 from .inputs import label, torch_dtype
-from .leaves import Leaf
+from .leaves import Leaf, memory
 
 PART = 1 << 24
 
@@ -47,12 +46,6 @@ def stored_dtype(leaf):
 
 def has_bytes(leaf):
     return leaf.tensor is not None and leaf.tensor.numel() > 0
-
-
-def memory(tensor):
-    """The memory of a contiguous tensor, not copied (numpy may be missing, so by its address)."""
-    size = tensor.numel() * tensor.element_size()
-    return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())).cast("B")
 
 
 def read_leaf(file, entry, digest):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from msprun.config import Op, OpCheck, Side
+from msprun.config import Op, OpCheck, OpWork, Side
 from msprun.errors import ConfigError
 from msprun.model.operator import Implementation
 from msprun.source.folder import load_operator
@@ -19,6 +19,7 @@ def request(folder, **changes):
         "cases_file": None,
         "build": None,
         "check": OpCheck(rtol=None, atol=None, threshold=None, compare=None),
+        "work": OpWork(bytes=None, flops=None),
     }
     return Op(**{**values, **changes})
 

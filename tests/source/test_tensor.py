@@ -185,3 +185,65 @@ def test_mistyped_type_is_refused_and_a_foreign_one_is_a_scalar():
 )
 def test_integer_ranges(dtype, limits):
     assert integer_range(dtype) == limits
+
+
+@pytest.mark.parametrize(("shape", "stride"), [([3, 4], [1, 3]), ([3, 4], [8, 2]), ([3, 4], [0, 1]), ([1, 4], [0, 1])])
+def test_strides_are_kept(shape, stride):
+    assert parsed(shape=shape, stride=stride, dtype="float32").stride == tuple(stride)
+
+
+@pytest.mark.parametrize(("shape", "stride"), [([3, 4], [4, 1]), ([], []), ([2, 0, 3], [3, 3, 1]), ([5], [1])])
+def test_contiguous_strides_are_none(shape, stride):
+    assert parsed(shape=shape, stride=stride).stride is None
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"stride": [1]}, "stride has 1 entries for 2 dimensions"),
+        ({"stride": "transposed"}, "stride is 'transposed', not a list"),
+        ({"stride": [-1, 1]}, "stride holds -1"),
+        ({"stride": [True, 1]}, "stride holds true"),
+        ({"stride": [1, 1]}, "stride lets elements share memory"),
+        ({"stride": [3, 1]}, "stride lets elements share memory"),
+        ({"stride": [2**40, 1]}, "stride reaches over more than 2**40 elements"),
+        ({"format": "chanels_last"}, "unknown format 'chanels_last'"),
+        ({"format": 3}, "unknown format 3"),
+        ({"format": "FRACTAL_NZ"}, "unknown format 'FRACTAL_NZ'"),
+        ({"format": "channels_last"}, "format channels_last needs 4 dimensions, not 2"),
+        ({"format": "nd", "stride": [4, 1]}, "stride and format exclude each other"),
+        ({"shape": None, "format": "nd"}, "stride and format need a shape"),
+        ({"range": [0, 1], "range_values": [0, 2]}, "range and range_values differ"),
+    ],
+)
+def test_layouts_that_cannot_be_are_refused_by_file_case_and_input(more, words):
+    assert refused(**{"shape": [3, 4], **more}).message == f"a.jsonl:7: case 2, input 'x': {words}"
+
+
+def test_a_near_format_is_guessed():
+    assert refused(shape=[1, 2, 3, 4], format="chanels_last").hint == "did you mean channels_last?"
+
+
+@pytest.mark.parametrize("word", ["nd", "ND", "contiguous", "NCHW"])
+def test_plain_formats_say_nothing(word):
+    assert parsed(shape=[1, 2, 3, 4], format=word) == parsed(shape=[1, 2, 3, 4])
+
+
+def test_memory_formats_are_kept():
+    assert parsed(shape=[1, 2, 3, 4], format="channels_last").format == "channels_last"
+    assert parsed(shape=[1, 2, 3, 4, 5], format="Channels_Last_3D").format == "channels_last_3d"
+
+
+def test_range_is_another_word_for_range_values():
+    assert parsed(shape=[2], range=[0, 1]) == parsed(shape=[2], range_values=[0, 1])
+    assert parsed(shape=[2], range=[0, 1], range_values=[0, 1]).high == 1.0
+    assert refused(shape=[2], range=[2, 1]).message.endswith("range_values begins at 2 and ends at 1")
+
+
+def test_items_of_a_tensor_list_have_layouts_of_their_own():
+    made = parsed(type="tensor_list", value=[{"shape": [2, 3], "stride": [1, 2]}, {"shape": [2]}])
+    assert isinstance(made, TensorListInput) and [item.stride for item in made.items] == [(1, 2), None]
+
+
+def test_an_explicit_value_has_a_layout_too():
+    assert parsed(value=[[1, 2], [3, 4]], stride=[1, 2], dtype="float32").stride == (1, 2)

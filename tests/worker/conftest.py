@@ -71,7 +71,7 @@ class Bench:
         for side in ("reference", "candidate"):
             session.construct(0, side)
             digest = session.first(0, side).get("hash") or digest
-        answer: dict[str, Any] = session.check(0, None, digest)
+        answer: dict[str, Any] = session.check(0, "candidate", None, digest)
         return answer
 
 

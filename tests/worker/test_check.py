@@ -49,7 +49,7 @@ def test_both_sides_see_the_same_inputs_although_the_candidate_writes_into_them(
     for side in ("candidate", "reference"):
         session.construct(0, side)
         digest = session.first(0, side).get("hash")
-    assert session.check(0, None, digest)["state"] == "input_changed"
+    assert session.check(0, "candidate", None, digest)["state"] == "input_changed"
     assert session.cases[0].tensors[0][1].tolist() == [1, 1, 1, 1]
 
 

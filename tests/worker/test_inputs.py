@@ -171,3 +171,23 @@ def test_a_dtype_that_this_torch_lacks_is_refused_by_name() -> None:
 
 def test_a_float_value_of_an_integer_tensor_is_cut() -> None:
     assert one(tensor(dtype="int32", fill="value", value=2.0, shape=())).item() == math.floor(2.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "float8_e5m2"])
+def test_strides_change_where_numbers_lie_and_not_which(dtype: str) -> None:
+    plain, strided = one(tensor(dtype=dtype, shape=(3, 4))), one(tensor(dtype=dtype, shape=(3, 4), stride=[1, 3]))
+    assert strided.stride() == (1, 3) and strided.tolist() == plain.tolist()
+    gaps = one(tensor(dtype=dtype, shape=(3, 4), stride=[16, 2]))
+    assert gaps.stride() == (16, 2) and gaps.tolist() == plain.tolist()
+
+
+def test_a_stride_of_zero_repeats_the_first_element() -> None:
+    plain, made = one(tensor(shape=(3, 4))), one(tensor(shape=(3, 4), stride=[0, 1]))
+    assert made.stride() == (0, 1) and torch.equal(made, plain[:1].expand(3, 4))
+
+
+def test_memory_formats_are_those_of_torch() -> None:
+    plain, made = one(tensor(shape=(2, 3, 4, 5))), one(tensor(shape=(2, 3, 4, 5), format="channels_last"))
+    assert made.is_contiguous(memory_format=torch.channels_last) and torch.equal(made, plain)
+    deep = one(tensor(shape=(2, 3, 4, 5, 6), format="channels_last_3d"))
+    assert deep.is_contiguous(memory_format=torch.channels_last_3d) and not deep.is_contiguous()

@@ -38,9 +38,12 @@ def test_a_whole_conversation_survives_prints_and_is_mirrored(bench: Any, talk: 
     digest = one.ask("first", case=0, side="reference")["hash"]
     assert one.ask("construct", case=0, side="candidate")["ok"]
     assert one.ask("first", case=0, side="candidate")["first_us"] > 0
-    assert one.ask("check", case=0, rule=None, hash=digest)["state"] == "correct"
+    for do in ("check", "attack", "recheck"):
+        assert one.ask(do, case=0, side="candidate", rule=None, hash=digest)["state"] == "correct"
+    assert one.ask("cache_facts", case=0)["bytes"] == 36
     assert len(one.ask("time", case=0, blocks=[["reference", 3], ["candidate", 1]])["elapsed_ns"]) == 2
-    assert one.ask("breakdown", case=0, side="reference")["operators"][0]["name"] == "aten::add"
+    told = one.ask("breakdown", case=0, side="reference")
+    assert told["operators"][0]["name"] == "aten::add" and told["kernels_vary"] is False
     assert one.ask("probe")["ok"] and one.ask("release", case=0)["ok"]
     one.send("bye")
     assert one.answer() is None and one.child.wait(10) == 0

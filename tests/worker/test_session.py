@@ -74,6 +74,7 @@ def test_a_group_of_keywords_is_called_by_name(bench: Any) -> None:
     loaded = session.load(1)
     assert loaded == {
         "shape": "[4]", "dtype": "float16", "empty": False, "bytes": 16, "inputs_from": "provider", "notes": [],
+        "arguments": [["y", {"shape": [4], "dtype": "float16"}], ["x", {"shape": [4], "dtype": "float16"}]],
     }  # fmt: skip
     session.construct(1, "reference")
     assert session.cases[1].sides["reference"].call.kwargs.keys() == {"x", "y"}
@@ -287,7 +288,7 @@ def test_timing_an_in_place_operator_begins_each_call_with_the_same_inputs(bench
         session.first(0, side)
     session.time(0, [["candidate", 3], ["reference", 1], ["candidate", 1]])
     session.breakdown(0, "candidate")
-    assert set(sys.modules["model_new_ascendc"].seen) == {6.0}
+    assert sys.modules["model_new_ascendc"].seen == [6.0] * 5 + [6.0, 4.5, 6.0]  # the second has other contents
     assert session.cases[0].tensors[0][1].sum().item() == 6
 
 

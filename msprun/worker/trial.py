@@ -1,0 +1,73 @@
+"""One call that is looked at from all sides: what it gave, what it did to its inputs, whether it was done by then."""
+
+import threading
+import time
+from typing import Any, NamedTuple
+
+from .calling import call_once
+from .grad import leaves_of
+from .layout import overlaps
+from .leaves import same_bits
+from .poison import poison
+from .walk import tensors_in
+
+PAUSE_S = (0.001, 0.05)
+THREADS_S = 0.25
+
+
+class Trial(NamedTuple):
+    """`leaves` are copies of `output` made at once, `changed` the leaves of changed inputs by position.
+
+    `is_late` says that output or inputs changed after the call had returned.
+    """
+
+    output: Any
+    us: float
+    leaves: list
+    changed: dict
+    is_late: bool = False
+
+    @property
+    def tensors(self):
+        """Pairs (path, tensor) of the live output."""
+        return tensors_in(self.output, "output")
+
+    def content_changed(self):
+        """The output no longer holds what the call gave."""
+        return differ(self.leaves, leaves_of(self.output))
+
+    def inputs_shared(self, case):
+        """Positions of the inputs whose memory the output shares."""
+        mine = [tensor for _, tensor in self.tensors]
+        return {place for place, (_, tensor) in enumerate(case.tensors) if any(overlaps(tensor, one) for one in mine)}
+
+
+def attempt(session, case, side, seed):
+    """The Trial of one call on the inputs as they are, in poisoned memory unless the side is the reference."""
+    if side != "reference":
+        poison(case.sizes, session.device)
+    threads = set(threading.enumerate())
+    running = session.watch.running(side) if side != "reference" else session.watch.marked(side)
+    output, us = call_once(running, case.side(side).call, seed)
+    leaves = leaves_of(output)
+    is_late = False
+    if side != "reference":
+        wait(threads, us)
+        is_late = differ(leaves, leaves_of(output))
+    return Trial(output, us, leaves, case.settle(), is_late)
+
+
+def wait(threads, us):
+    """Give work that the call left behind the time that the call took, and new threads a quarter of a second."""
+    time.sleep(min(max(us / 1e6, PAUSE_S[0]), PAUSE_S[1]))
+    end = time.monotonic() + THREADS_S
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(max(0.0, end - time.monotonic()))
+
+
+def differ(leaves, others):
+    """Two lists of leaves are not the same, bit for bit."""
+    if [leaf.structure for leaf in leaves] != [leaf.structure for leaf in others]:
+        return True
+    pairs = [pair for pair in zip(leaves, others) if pair[0].tensor is not None]
+    return not all(same_bits(one.tensor, other.tensor) for one, other in pairs)
