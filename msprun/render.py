@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msprun.language import Words
 from msprun.resources import data_folder
 
 if TYPE_CHECKING:
@@ -21,18 +22,20 @@ _MARKDOWN = (("\\", "\\\\"), ("|", "\\|"), ("&", "&amp;"), ("<", "&lt;"), ("*", 
              ("__", "\\_\\_"))  # fmt: skip
 
 
-def render(template: str, **context: Any) -> str:
+def render(template: str, lang: str = "en", /, **context: Any) -> str:
     """The text of a file in `templates/`. Raises jinja2.UndefinedError when it names something unknown."""
-    return _environment(data_folder("templates")).get_template(template).render(**context)
+    return _environment(data_folder("templates"), lang).get_template(template).render(**context)
 
 
-def macro(template: str, name: str, *arguments: Any) -> str:
+def macro(template: str, name: str, *arguments: Any, lang: str = "en") -> str:
     """The text of one macro of a template."""
-    return str(getattr(_environment(data_folder("templates")).get_template(template).module, name)(*arguments))
+    module = _environment(data_folder("templates"), lang).get_template(template).module
+    return str(getattr(module, name)(*arguments))
 
 
 @functools.cache
-def _environment(folder: Path) -> Environment:
+def _environment(folder: Path, lang: str) -> Environment:
+    """Templates see `t(key, **figures)`, the text of a key of the strings file, and `word(table, code)`."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -43,7 +46,9 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(_FILTERS)
+    words = Words(lang, folder / "strings")
+    environment.filters.update(_FILTERS, figures=functools.partial(figures, words=words))
+    environment.globals.update(t=words, word=lambda table, code: plain(words.word(table, code)))
     return environment
 
 
@@ -81,20 +86,32 @@ def interval(low: float | None, high: float | None, digits: int = 2, missing: st
     return missing if low is None or high is None else f"{low:.{digits}f} - {high:.{digits}f}"
 
 
-def figures(values: Mapping[str, Any]) -> str:
-    """Named values on one line, as `change 0.031, side candidate`."""
-    return ", ".join(f"{plain(name)} {_figure(value)}" for name, value in values.items())
+def elapsed(seconds: float) -> str:
+    """A duration as the old script said it: `74.512s`, below a second `512ms`."""
+    return f"{seconds:.3f}s" if seconds >= 1 else f"{seconds * 1000:.0f}ms"
 
 
-def _figure(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: MISSING}[value]
+def figures(values: Mapping[str, Any], words: Words) -> str:
+    """Named values on one line, as `change 0.031, side candidate`; names and sides in the words of a language."""
+    named = (
+        f"{plain(words.word('figure', name))} "
+        f"{plain(words.word('side', value)) if name == 'side' else _figure(value, words)}"
+        for name, value in values.items()
+    )
+    return words("mark.comma").join(named)
+
+
+def _figure(value: Any, words: Words) -> str:
+    if value is None:
+        return MISSING
+    if isinstance(value, bool):
+        return words("mark.yes") if value else words("mark.no")
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e4 or abs(value) >= 1e6 else f"{value:.0f}"
     if isinstance(value, Mapping):
-        return f"({figures(value)})"
+        return words("mark.group", text=figures(value, words))
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return " ".join(_figure(item) for item in value) or MISSING
+        return " ".join(_figure(item, words) for item in value) or MISSING
     return plain(value)
 
 
@@ -190,6 +207,6 @@ def _quoted(word: str) -> str:
 
 _FILTERS: dict[str, Callable[..., str]] = {
     "plain": plain, "us": number, "number": number, "ratio": ratio, "percent": percent, "interval": interval,
-    "figures": figures, "fit": fit, "row": row, "columns": columns, "cell": cell, "cells": cells, "code": code,
+    "elapsed": elapsed, "fit": fit, "row": row, "columns": columns, "cell": cell, "cells": cells, "code": code,
     "shell": shell,
 }  # fmt: skip

@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from msprun import render as door
+from msprun.language import Words
 from msprun.render import (
     cell,
     cells,
     code,
     columns,
+    elapsed,
     figures,
     fit,
     interval,
@@ -62,7 +64,7 @@ def test_macro_of_a_template(templates: Path) -> None:
 def test_every_template_that_travels_can_be_read() -> None:
     folder = door.data_folder("templates")
     names = [file.name for file in folder.iterdir() if file.suffix == ".j2" and not file.name.startswith("wrapper")]
-    environment = door._environment(folder)
+    environment = door._environment(folder, "en")
     assert {"words.j2", "performance.log.j2", "perf_report.md.j2", "console.j2", "plan.txt.j2"} <= set(names)
     for name in names:
         environment.get_template(name)
@@ -96,9 +98,31 @@ def test_figures_of_every_kind_on_one_line() -> None:
             "of": {"x": "y\nz"},
             "big": 123456.0,
             "huge": 1234567.0,
-        }
+        },
+        Words("en"),
     )
     assert shown == "a 0.1235, n 12, ok yes, none –, at 1 2, of (x y\\nz), big 123456, huge 1.235e+06"
+
+
+def test_figures_speak_the_language_and_leave_what_they_do_not_know() -> None:
+    shown = figures({"side": "reference", "change": 0.5, "load": True, "of": {"samples": 3}}, Words("zh"))
+    assert shown == "所属 标杆，变化 0.5，load 是，of （样本数 3）"
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(74.512, "74.512s"), (1.0, "1.000s"), (0.5124, "512ms"), (0.0, "0ms")])
+def test_duration_is_said_as_the_old_script_did(seconds: float, shown: str) -> None:
+    assert elapsed(seconds) == shown
+
+
+def test_template_has_the_words_of_its_language(templates: Path) -> None:
+    (templates / "strings").mkdir()
+    for lang, text in (("en", "Hello {name}"), ("zh", "你好，{name}")):
+        (templates / "strings" / f"{lang}.json").write_text(f'{{"hello": "{text}", "fruit": {{"plum": "{lang}"}}}}')
+    (templates / "a.j2").write_text('{{ t("hello", name=name) }} {{ word("fruit", "plum") }} {{ word("fruit", odd) }}')
+    assert door.render("a.j2", "zh", name="{name}", odd="a\x1bb") == "你好，{name} zh a\\x1bb"
+    assert door.render("a.j2", name="you", odd="x") == "Hello you en x"
+    (templates / "b.j2").write_text("{% macro said() %}{{ word('fruit', 'plum') }}{% endmacro %}")
+    assert (macro("b.j2", "said"), macro("b.j2", "said", lang="zh")) == ("en", "zh")
 
 
 @pytest.mark.parametrize(

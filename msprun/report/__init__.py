@@ -13,26 +13,25 @@ from msprun.render import render
 from msprun.report import csv, json
 from msprun.report.overview import overview
 
-REPORTS: dict[str, Callable[[Result, Sequence[Sample]], bytes]] = {"json": json.write, "csv": csv.write}
+REPORTS: dict[str, Callable[[Result, Sequence[Sample], str], bytes]] = {"json": json.write, "csv": csv.write}
 
 
 def write_pages(
-    result: Result, samples: Sequence[Sample], pages: Sequence[tuple[str, str | None, str]], folder: Path
+    result: Result, samples: Sequence[Sample], pages: Sequence[tuple[str, str | None, str]], folder: Path, lang: str
 ) -> tuple[Path, ...]:
     """Write the pages (name, template, file) into `folder`; a template sees `result`, `overview` and `samples`.
 
-    Raises ConfigError for a page that neither code nor a template makes, OSError when the disk refuses.
+    `lang` is `en` or `zh`. Raises ConfigError for a page that neither code nor a template makes, OSError when the disk
+    refuses.
     """
-    return tuple(_write(page, result, samples, folder) for page in pages)
-
-
-def _write(page: tuple[str, str | None, str], result: Result, samples: Sequence[Sample], folder: Path) -> Path:
-    name, template, file = page
-    target = folder / file
-    if template is not None:
-        write_atomically(target, render(template, result=result, overview=overview(result), samples=samples))
-    elif name in REPORTS:
-        write_atomically(target, REPORTS[name](result, samples))
-    else:
-        raise ConfigError(f"report={name} has no template and no code", f"give it pages.{name}.template=<file>")
-    return target
+    written = []
+    for name, template, file in pages:
+        if template is not None:
+            page: str | bytes = render(template, lang, result=result, overview=overview(result), samples=samples)
+        elif name in REPORTS:
+            page = REPORTS[name](result, samples, lang)
+        else:
+            raise ConfigError(f"report={name} has no template and no code", f"give it pages.{name}.template=<file>")
+        write_atomically(folder / file, page)
+        written.append(folder / file)
+    return tuple(written)

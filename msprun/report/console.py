@@ -29,7 +29,13 @@ _SHAPE_COLUMNS = 40
 _DTYPE_COLUMNS = 24
 _WIDE_COLUMNS = 110
 
-_Row = tuple[str, list[str]]
+
+class _Shown(NamedTuple):
+    """A case as the table has it: the codes that choose its colours, and its cells in words."""
+
+    status: str
+    verdict: str
+    cells: list[str]
 
 
 class _Layout(NamedTuple):
@@ -43,15 +49,15 @@ class _Layout(NamedTuple):
 class Console:
     """Speaks to stdout; with `print_mode="json"` stdout gets one JSON object and stderr the rest.
 
-    Use it as a context, so that an exception leaves the terminal in order.
+    Use it as a context, so that an exception leaves the terminal in order. `lang` is `en` or `zh`.
     """
 
-    def __init__(self, print_mode: Literal["text", "json"], stdout: TextIO, stderr: TextIO) -> None:
+    def __init__(self, print_mode: Literal["text", "json"], stdout: TextIO, stderr: TextIO, lang: str = "en") -> None:
         self._is_json = print_mode == "json"
+        self._lang = lang
         self._out = Stream(stdout)
         self._say = Stream(stderr) if self._is_json else self._out
-        self._rows: dict[int, list[str]] = {}
-        self._status: dict[int, str] = {}
+        self._rows: dict[int, _Shown] = {}
         self._printed: dict[int, list[str]] = {}
         self._widths: tuple[int, ...] = _LINE_WIDTHS[False]
         self._check_only = False
@@ -71,9 +77,10 @@ class Console:
         """Name the run and show every case that will run."""
         self._check_only = plan.mode == "check"
         cases = {case.index: case for case in plan.operator.cases}
-        self._rows = {i: _split(macro(_TEMPLATE, "waiting", cases[i], self._check_only)) for i in plan.cases}
-        self._status = dict.fromkeys(plan.cases, "pending")
-        self.note(macro(_TEMPLATE, "start", plan))
+        self._rows = {
+            i: _Shown("pending", "", self._said("waiting", cases[i], self._check_only).split(TAB)) for i in plan.cases
+        }
+        self.note(self._said("start", plan))
         if self._terminal and plan.cases:
             self._latest = plan.cases[0]
             self._live = _live(self._terminal, self._table(is_final=False))
@@ -83,8 +90,7 @@ class Console:
 
     def update(self, row: CaseRow) -> None:
         """Show what is known of a case by now; without a terminal, once nothing more will come."""
-        self._rows[row.case] = self._cells(row)
-        self._status[row.case] = row.status
+        self._rows[row.case] = self._shown(row)
         if self._live:
             self._latest = row.case
             self._live.update(self._table(is_final=False), refresh=True)
@@ -100,17 +106,20 @@ class Console:
         else:
             self._say.line(fit(text, 2000))
 
+    def unwritten(self, error: OSError) -> None:
+        """Something that belongs on disk is not there."""
+        self.note(self._said("unwritten", error))
+
     def finish(self, result: Result, folder: Path | None) -> None:
         """The last state of every case, then the summary; the JSON object where it was asked for."""
         self._check_only = result.profiling_mode == "check"
         for row in result.per_case:
-            self._rows[row.case] = self._cells(row)
-            self._status[row.case] = row.status
+            self._rows[row.case] = self._shown(row)
             if not self._live:
                 self._line_once(row.case)
         self.close()
         where = None if folder is None else str(folder)
-        self._say.line("\n" + macro(_TEMPLATE, "summary", result, overview(result), where).rstrip("\n"))
+        self._say.line("\n" + self._said("summary", result, overview(result), where).rstrip("\n"))
         if self._is_json:
             self._out.line(ascii_text(summary(result, folder)))
 
@@ -119,7 +128,7 @@ class Console:
         if self._is_json:
             self._out.line(ascii_text(plan, indent=2))
             return
-        outline = render("plan.txt.j2", plan=plan).rstrip("\n")
+        outline = render("plan.txt.j2", self._lang, plan=plan).rstrip("\n")
         if self._terminal:
             self._terminal.print(_tree(outline))
         else:
@@ -133,9 +142,10 @@ class Console:
             live.stop()
 
     def _line_once(self, case: int) -> None:
-        if self._printed.get(case) != self._rows[case]:
-            self._printed[case] = self._rows[case]
-            self._line(self._rows[case])
+        cells = self._rows[case].cells
+        if self._printed.get(case) != cells:
+            self._printed[case] = cells
+            self._line(cells)
 
     def _line(self, cells: list[str]) -> None:
         limits = dict(enumerate((99, _SHAPE_COLUMNS, _DTYPE_COLUMNS)))
@@ -144,7 +154,7 @@ class Console:
         self._say.line("  ".join(pad(cell, columns, align) for cell, columns, align in aligned).rstrip())
 
     def _line_widths(self, heads: list[str]) -> tuple[int, ...]:
-        seen = [heads, *self._rows.values()]
+        seen = [heads, *(shown.cells for shown in self._rows.values())]
         shape = min(_SHAPE_COLUMNS, max(width(cells[1]) for cells in seen))
         dtype = min(_DTYPE_COLUMNS, max(width(cells[2]) for cells in seen))
         return (4, shape, dtype, *_LINE_WIDTHS[self._check_only][3:])
@@ -153,28 +163,28 @@ class Console:
     def _is_narrow(self) -> bool:
         return self._terminal is not None and self._terminal.width < _WIDE_COLUMNS
 
-    def _heads(self) -> list[str]:
-        return _split(macro(_TEMPLATE, "heads", self._check_only, self._is_narrow))
+    def _said(self, name: str, *arguments: Any) -> str:
+        return macro(_TEMPLATE, name, *arguments, lang=self._lang)
 
-    def _cells(self, row: CaseRow) -> list[str]:
-        return _split(macro(_TEMPLATE, "cells", row, self._check_only, self._is_narrow))
+    def _heads(self) -> list[str]:
+        return self._said("heads", self._check_only, self._is_narrow).split(TAB)
+
+    def _shown(self, row: CaseRow) -> _Shown:
+        cells = self._said("cells", row, self._check_only, self._is_narrow).split(TAB)
+        return _Shown(row.status, row.paired.verdict if row.paired else "", cells)
 
     def _table(self, is_final: bool) -> RenderableType:
         """The table; while it lives, only as many cases as the terminal has room for, about the one that runs."""
         assert self._terminal
         cases = list(self._rows)
         room = max(self._terminal.height // 2 - 3, 3)
-        done = sum(status != "pending" for status in self._status.values())
+        done = sum(shown.status != "pending" for shown in self._rows.values())
         if not is_final and len(cases) > room:
             first = min(max(cases.index(self._latest) - room // 2, 0), len(cases) - room)
             cases = cases[first : first + room]
-        caption = None if is_final else macro(_TEMPLATE, "progress", done, len(self._rows))
+        caption = None if is_final else self._said("progress", done, len(self._rows))
         layout = _Layout(_ALIGNS[self._check_only], self._is_narrow, caption)
-        return _rich_table(self._heads(), [(self._status[case], self._rows[case]) for case in cases], layout)
-
-
-def _split(line: str) -> list[str]:
-    return line.split(TAB)
+        return _rich_table(self._heads(), [self._rows[case] for case in cases], layout)
 
 
 def _is_final(row: CaseRow, check_only: bool) -> bool:
@@ -199,7 +209,7 @@ def _live(terminal: Terminal, table: RenderableType) -> Live:
     return live
 
 
-def _rich_table(heads: list[str], rows: list[_Row], layout: _Layout) -> RenderableType:
+def _rich_table(heads: list[str], rows: list[_Shown], layout: _Layout) -> RenderableType:
     """The table in one width for all columns but the shape, which takes what is left and folds."""
     from rich import box
     from rich.table import Table
@@ -211,15 +221,15 @@ def _rich_table(heads: list[str], rows: list[_Row], layout: _Layout) -> Renderab
     )
     fixed = {2: 10 if layout.is_narrow else 24, 3: 11 if layout.is_narrow else 24}
     for index, (head, align) in enumerate(zip(heads, layout.aligns, strict=True)):
-        longest = max((width(cells[index]) for _, cells in rows), default=0)
+        longest = max((width(shown.cells[index]) for shown in rows), default=0)
         table.add_column(
             head, justify="right" if align == ">" else "left", no_wrap=index not in (1, 2, 3), overflow="fold",
             width=min(max(longest, width(head)), fixed[index]) if index in fixed else None,
         )  # fmt: skip
-    for status, cells in rows:
-        shown = [fit(cell, 36 if layout.is_narrow else 120) for cell in cells]
-        styles = {len(cells) - 1: _STYLES.get(cells[-1], ""), 3: _STYLES.get(status, "")}
-        table.add_row(*(Text(cell, style=styles.get(i, "")) for i, cell in enumerate(shown)))
+    for status, verdict, cells in rows:
+        styles = {len(cells) - 1: _STYLES.get(verdict, ""), 3: _STYLES.get(status, "")}
+        fitted = [fit(cell, 36 if layout.is_narrow else 120) for cell in cells]
+        table.add_row(*(Text(cell, style=styles.get(i, "")) for i, cell in enumerate(fitted)))
     return table
 
 

@@ -14,8 +14,8 @@ from msprun.model.measurement import Sample
 from msprun.model.result import Result
 
 
-def write(result: Result, samples: Sequence[Sample]) -> bytes:
-    """The page; single samples are in samples.csv."""
+def write(result: Result, samples: Sequence[Sample], lang: str) -> bytes:
+    """The page, the same in every language; single samples are in samples.csv."""
     return dumps(result)
 
 

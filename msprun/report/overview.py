@@ -13,6 +13,8 @@ from msprun.model.measurement import State
 from msprun.model.operator import Side
 from msprun.model.result import CaseRow, Result
 
+# What a command that looks at one case alone, and longer, must not take over.
+_OTHER_EFFORT = ("cases", "max_cases", "warmup", "repeats", "budget_s", "save_to_op", "resume", "rerun")
 CHECKED_STATES: tuple[State, ...] = ("correct", "not_checked")
 Word = Literal[
     "interrupted", "partial", "incorrect", "failed", "nothing", "correct", "one_sided",
@@ -56,6 +58,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     quads_high: int | None
     stops: tuple[tuple[str, int], ...]
     command: tuple[str, ...]
+    folder: str
+    closer: tuple[str, ...]
 
 
 def overview(result: Result) -> Overview:
@@ -79,6 +83,8 @@ def overview(result: Result) -> Overview:
         quads_high=max(quads, default=None),
         stops=tuple(sorted(Counter(row.stop for row in rows if row.stop).items())),
         command=_command(result),
+        folder=result.folder,
+        closer=_closer(result),
     )
 
 
@@ -174,3 +180,13 @@ def _command(result: Result) -> tuple[str, ...]:
     if isinstance(overrides, list | tuple):
         return ("msprun", *map(str, overrides))
     return ("msprun", f"mode={result.profiling_mode}", f"op={result.task_dir}", f"seed={result.seed}")
+
+
+def _closer(result: Result) -> tuple[str, ...]:
+    """The command line that measures the case with the lowest speed-up alone, and longer; empty where none has one."""
+    speeds = [(row.paired.speedup, row.case) for row in result.per_case if has_speed(row) and row.paired]
+    known = [(speedup, case) for speedup, case in speeds if speedup is not None]
+    if not known:
+        return ()
+    kept = (word for word in _command(result) if word.lstrip("+~").partition("=")[0] not in _OTHER_EFFORT)
+    return (*kept, "warmup=auto", "repeats=auto", f"cases={min(known)[1]}", "budget_s=10")

@@ -23,7 +23,7 @@ def summary(result: Result, folder: Path | None) -> dict[str, Any]:
     path = None if folder is None else str(folder)
     following = macro("words.j2", "next_step", view) or None
     drafts = (
-        _draft(result, view, size) | {"next": _cut(following, size), "path": where}
+        _draft(result, view, size) | {"next": cut(following, size), "path": where}
         for where in (path, None)
         for size in _TEXT_BYTES
     )
@@ -37,8 +37,8 @@ def _draft(result: Result, view: Overview, size: int) -> dict[str, Any]:
         "verdict": view.word,
         "state": view.state,
         "complete": result.complete,
-        "mode": _cut(result.profiling_mode, size),
-        "op": _cut(result.task, size),
+        "mode": cut(result.profiling_mode, size),
+        "op": cut(result.task, size),
         "counts": {name: getattr(counts, name) for name in counts.__struct_fields__}
         | {"not_checked": view.not_checked},
         "geomean": _geomean(result),
@@ -55,7 +55,7 @@ def _geomean(result: Result) -> dict[str, float | None] | None:
 
 def _case(row: CaseRow, size: int) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "case": row.case, "name": _cut(row.name, size), "shape": _cut(row.shape, size), "dtype": _cut(row.dtype, size),
+        "case": row.case, "name": cut(row.name, size), "shape": cut(row.shape, size), "dtype": cut(row.dtype, size),
         "status": row.status, "state": row.correctness.state,
     }  # fmt: skip
     if has_speed(row) and row.paired:
@@ -67,13 +67,13 @@ def _case(row: CaseRow, size: int) -> dict[str, Any]:
 def _failure(found: CaseFailure, size: int) -> dict[str, Any]:
     failure = found.failure
     return {
-        "case": found.row.case, "side": found.side, "stage": failure.stage, "kind": _cut(failure.kind, size),
-        "acl_code": failure.acl_code, "message": _cut(failure.message, size), "log": _cut(failure.log, size),
-        "hint": _cut(failure.hint, size),
+        "case": found.row.case, "side": found.side, "stage": failure.stage, "kind": cut(failure.kind, size),
+        "acl_code": failure.acl_code, "message": cut(failure.message, size), "log": cut(failure.log, size),
+        "hint": cut(failure.hint, size),
     }  # fmt: skip
 
 
-def _cut(text: str | None, size: int) -> str | None:
+def cut(text: str | None, size: int) -> str | None:
     """Text of at most `size` bytes as JSON says it."""
     if text is None:
         return None

@@ -42,6 +42,7 @@ def schedule(**more: Any) -> Schedule:
         "repeats": None,
         "budget_s": 2.0,
         "order": "interleaved",
+        "cache": "warm",
         "seed": 7,
         "visits": 3,
         "quads_min": 8,
@@ -64,7 +65,7 @@ RUN: dict[str, Any] = {
     "limits": Limits(compile_timeout_s=600, case_timeout_s=60, timeout_s=600, time_limit_s=None),
     "device": DeviceFacts(kind="cpu", id=0, id_source="auto", name="Toy CPU 5000", cores=2, threads=1),
     "profiler": "clock", "python": Path("/usr/bin/python3"), "retry": 1, "keep_going": False, "fail_on": "any",
-    "save_to_op": True, "folder": Path("/runs/one"), "log_limit_mb": 20.0,
+    "save_to_op": True, "lang": "en", "folder": Path("/runs/one"), "log_limit_mb": 20.0,
     "pages": (("json", None, "result.json"), ("log", "performance.log.j2", "performance.log")),
     "provenance": {
         "device": Provenance(value="cpu", source="auto", why="no accelerator here"),

@@ -24,7 +24,7 @@ class Report:
 
     def text(self, name: str) -> str:
         page = ("markdown", "perf_report.md.j2", "perf_report.md")
-        (file,) = write_pages(self.made.RESULTS[name](), (), [page], self.folder)
+        (file,) = write_pages(self.made.RESULTS[name](), (), [page], self.folder, "en")
         return file.read_text(encoding="utf-8")
 
 
@@ -36,11 +36,18 @@ class Report:
         ("mixed", "| 5 | [0, 512] | float16 | – | – | – | skipped: empty tensor | – | – | – |"),
         # The cube root of 3.987 x 0.803 x 1.011, and of the ends of the three intervals.
         ("mixed", "| Geomean speedup (main figure) | 1.479x (1.437 - 1.522) |"),
+        # (84.2 / 21.05 + 40 / 50 + 100.5 / 99.25) / 3 = (4 + 0.8 + 1.01259) / 3
+        ("mixed", "| Mean speedup | 1.938x (arithmetic mean of 3 cases) |"),
+        ("all_failed", "| Mean speedup | N/A (no case with a speedup) |"),
+        ("mixed", "- **Operator**: toy_norm, `/ops/toy_norm`"),
         ("mixed", "- **Device**: cpu:0 (source=auto)"),
         ("mixed", "- **Exit code**: 1"),
         ("mixed", "- plugin_remark (load 3.5); next: ask the plug-in"),
-        ("mixed", "| float16 | 1 | 4.000x | 1 | 0 |"),
+        ("mixed", "| float16 | 1 | 4.000x | 1 | 0 | 4.000x |"),
         ("mixed", "msprun mode=quick op=/ops/toy_norm seed=7"),
+        # Case 1 has the lowest speedup of those that have one.
+        ("mixed", "msprun mode=quick op=/ops/toy_norm seed=7 warmup=auto repeats=auto cases=1 budget_s=10"),
+        ("all_failed", "No case has a speedup to look into."),
         ("mixed", "Next: fix case 3 (incorrect), then check it again: mode=check cases=3"),
         ("not_checked", "- **Correctness**: not checked"),
         ("not_checked", "Next: compare outputs too: check=default"),
@@ -59,12 +66,13 @@ def test_candidate_stands_before_the_reference(report: Report) -> None:
 
 def test_sections_keep_their_order_and_wrong_comes_before_totals(report: Report) -> None:
     assert re.findall(r"^## (.*)", report.text("mixed"), re.MULTILINE) == [
-        "Comparison", "Wrong results", "Failures", "Totals", "In short", "Remarks", "Environment", "Do it again",
+        "Comparison", "Wrong results", "Failures", "Totals", "In short", "Bottleneck", "Remarks", "Environment",
+        "Do it again",
     ]  # fmt: skip
 
 
 def test_partial_result_says_so_first(report: Report) -> None:
-    assert report.text("partial").splitlines()[2].startswith("> **This result is partial:**")
+    assert report.text("partial").splitlines()[2].startswith("> **This result is partial**:")
 
 
 def test_table_keeps_its_columns_and_starts_no_element(report: Report) -> None:
