@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from msprun.config import Op, OpCheck, Side
+from msprun.config import Op, OpCheck, OpWork, Side
 from msprun.model.case import ScalarInput, TensorInput, TensorListInput
 from msprun.resources import data_folder
 from msprun.source.folder import load_operator
@@ -24,6 +24,7 @@ def loaded(name):
         cases_file=None,
         build=None,
         check=OpCheck(rtol=None, atol=None, threshold=None, compare=None),
+        work=OpWork(bytes=None, flops=None),
     )
     return load_operator(op, compile_sources=True)
 
@@ -46,9 +47,11 @@ def test_every_folder_is_listed_here_and_has_a_config():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_config_is_a_description_and_two_keys(name):
+def test_config_is_a_description_a_folder_and_its_work(name):
     first, *rest = (data_folder("conf") / "op" / f"{name}.yaml").read_text().splitlines()
-    assert first.startswith("# ") and rest == [f"dir: examples/{name}", f"name: {name}"]
+    keys = [line.partition(":")[0] for line in rest if not line.startswith("# ")]
+    assert first.startswith("# ") and rest[:2] == [f"dir: examples/{name}", f"name: {name}"]
+    assert keys == ["dir", "name", "work", "  bytes", "  flops"]
 
 
 @pytest.mark.parametrize("name", NAMES)
