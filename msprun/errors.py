@@ -4,12 +4,16 @@ from __future__ import annotations
 
 
 class MsprunError(Exception):
-    """Something that a user can cause: `message` says what is wrong, `hint` what to type next."""
+    """Something that a user can cause: `message` says what is wrong, `hint` what to type next.
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    `word` is the wrong word of the command line, if it is one, as Hydra read it.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, word: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.word = word
 
 
 class ConfigError(MsprunError):

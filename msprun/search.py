@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from msprun.resources import data_folder
 
 DEFAULTS = "defaults.yaml"
 PRIMARY = "msprun.yaml"
+CHIPS = "soc"
+_NO_GROUPS = ("hydra", CHIPS)
+_KEY = re.compile(r"( *)([a-z_]\w*):(?: +(.+))?")
+_IN_BRACES = re.compile(r"(\w+): *(\{[^}]*\}|[^,]+)")
 
 
 def workspace(cwd: Path) -> Path | None:
@@ -67,7 +72,7 @@ def options(folders: Sequence[Path]) -> dict[str, dict[str, Path]]:
     """group -> option -> file, for every group that a conf folder has."""
     found: dict[str, dict[str, Path]] = {}
     for folder in reversed(folders):
-        for group in sorted(path for path in folder.iterdir() if path.is_dir() and path.name != "hydra"):
+        for group in sorted(path for path in folder.iterdir() if path.is_dir() and path.name not in _NO_GROUPS):
             files = {file.stem: file for file in sorted(group.glob("*.yaml"))}
             if files:
                 found[group.name] = dict(sorted({**found.get(group.name, {}), **files}.items()))
@@ -93,6 +98,26 @@ def plain_values(file: Path) -> dict[str, str]:
         value = value.partition(" #")[0].strip()
         if colon and value and key.isidentifier() and not value.startswith("{"):
             values[key] = value
+    return values
+
+
+def nested_values(file: Path) -> dict[str, str]:
+    """dotted key -> text of every value in a YAML file of ours, without a YAML parser: for completion only."""
+    values: dict[str, str] = {}
+    above: list[tuple[int, str]] = []
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        found = _KEY.fullmatch(line.partition(" #")[0].rstrip())
+        if not found:
+            continue
+        indent, name, value = len(found[1]), found[2], found[3] or ""
+        above = [(depth, path) for depth, path in above if depth < indent]
+        path = f"{above[-1][1]}.{name}" if above else name
+        if not value:
+            above.append((indent, path))
+        elif value.startswith("{") and value != "{}":
+            values |= {f"{path}.{inner}": text for inner, text in _IN_BRACES.findall(value[1:-1])}
+        else:
+            values[path] = value
     return values
 
 

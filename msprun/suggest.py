@@ -53,8 +53,8 @@ def several(word: str) -> ConfigError:
     """The error for a key that got several values outside a sweep."""
     key, _, value = word.lstrip("+").partition("=")
     if key in _LISTS:
-        return ConfigError(f"{word} is no list", f"with brackets and quotes: '{key}=[{value}]'")
-    return ConfigError(f"{word} has several values", f"to run each of them: msprun -m {_shell(word)}")
+        return ConfigError(f"{word} is no list", f"write {key}=[{value}], in quotes", word)
+    return ConfigError(f"{word} has several values", "to run each of them: msprun -m ...", word)
 
 
 def translated(
@@ -65,13 +65,13 @@ def translated(
     `keys` are the schema's dotted keys, `options` those of every group.
     """
     if isinstance(error, MsprunError):
-        return ConfigError(error.message, error.hint)
+        return ConfigError(error.message, error.hint, error.word)
     mark = getattr(error, "problem_mark", None)
     if mark is not None:
         problem = getattr(error, "problem", None) or "not YAML"
         return ConfigError(f"{mark.name}, line {mark.line + 1}: {problem}", "correct the file and run again")
     if override := getattr(error, "override", None):
-        return ConfigError(f"cannot read {override}", "in a shell, quote words with brackets, blanks or quotes in them")
+        return ConfigError(f"cannot read {override}", "quote words with brackets, blanks or quotes in them", override)
     text = "\n".join(str(part) for part in (error, error.__cause__) if part is not None)
     return _known(text, keys, options) or ConfigError(_first_lines(error), "msprun --help lists keys and options")
 
@@ -88,10 +88,6 @@ def as_json(error: MsprunError) -> str:
     return json.dumps({"exit": 2, "error": error.message, "next": error.hint}, ensure_ascii=False)
 
 
-def _shell(word: str) -> str:
-    return f"'{word}'" if re.search(r"[()\[\]{} *'\"]", word) else word
-
-
 def _known(text: str, keys: Sequence[str], options: Mapping[str, Sequence[str]]) -> ConfigError | None:
     """The errors that users see most, by their texts in Hydra 1.3 and omegaconf 2.3."""
     if found := re.search(r"Ambiguous value for argument '(.*)'|Sweep parameters '(.*)' requires", text):
@@ -104,6 +100,12 @@ def _known(text: str, keys: Sequence[str], options: Mapping[str, Sequence[str]])
         return ConfigError(f"{found[1]} has a value already", f"without the plus: {found[1]}=...")
     if found := re.search(r"Multiple values for ([\w/]+)\.", text):
         return ConfigError(f"{found[1]} is chosen already", f"without the plus: {found[1]}=...")
+    if found := re.search(r"Interpolation key '(.*?)' not found|Unsupported interpolation type (\w+)", text):
+        name = f"${{{found[1] or found[2] + ':'}"
+        place = re.search(r"full_key: (?!hydra\.)(\S+)", text)
+        message = f"{name}...}} stands for nothing that msprun knows" if found[2] else f"{name}}} stands for no key"
+        hint = f"for the text itself write \\{name}{'...' if found[2] else ''}}}"
+        return ConfigError(f"{place[1]}: {message}" if place else message, hint, name)
     return _of_a_key(text, keys)
 
 

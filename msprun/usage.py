@@ -13,6 +13,7 @@ from msprun.resources import data_folder
 WIDTH = 80
 HEIGHT = 40
 _ORDER = ("mode", "op", "device", "profiler", "check", "report", "experiment")
+_DULL = ("report", "check", "experiment", "op")
 _HEAD = """\
 msprun checks and times accelerator operators against their PyTorch reference.
 
@@ -22,7 +23,7 @@ msprun checks and times accelerator operators against their PyTorch reference.
   msprun +experiment=smoke               words kept in a file
 """
 _TAIL = """\
-flags: -m (sweep), --cfg job (show the config), --info, --help, --version
+flags: -m (sweep), --cfg job (show config), -sc install=bash, --info, --version
 exits: 0 done, 1 a case failed or was wrong, 2 bad request, 130 interrupted
 """
 
@@ -48,13 +49,18 @@ def page() -> str:
 
 
 def _groups(options: dict[str, dict[str, Path]], chosen: dict[str, str], room: int) -> list[str]:
-    """One line an option; where the room is short, the largest groups become lists of names."""
+    """One line an option; where the room is short, groups become lists of names: the dullest that suffices, or the
+    largest.
+    """
     names = sorted(options, key=lambda group: (_ORDER.index(group) if group in _ORDER else len(_ORDER), group))
     blocks = {group: _described(group, options[group], chosen.get(group, "")) for group in names}
-    for group in sorted(names, key=lambda group: -len(options[group])):
-        if sum(map(len, blocks.values())) <= room:
-            break
-        blocks[group] = _listed(group, options[group], 2)
+    listed = {group: _listed(group, options[group], 2) for group in names}
+    whole = sorted(names, key=lambda group: (_DULL.index(group) if group in _DULL else len(_DULL), group))
+    while whole and (over := sum(map(len, blocks.values())) - room) > 0:
+        saved = {group: len(blocks[group]) - len(listed[group]) for group in whole}
+        group = next((group for group in whole if saved[group] >= over), max(whole, key=lambda group: saved[group]))
+        blocks[group] = listed[group]
+        whole.remove(group)
     return [line for block in blocks.values() for line in block]
 
 

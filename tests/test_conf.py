@@ -9,7 +9,10 @@ from msprun.resources import data_folder, data_root
 from tests.asked import Asked, stand_in
 
 CONF = data_folder("conf")
-OPTIONS = [(group, option) for group, options in search.options([CONF]).items() for option in options]
+SWEEPS = ("sweep", "nightly")
+OPTIONS = [
+    (group, option) for group, options in search.options([CONF]).items() for option in options if option not in SWEEPS
+]
 
 
 @pytest.fixture
@@ -53,3 +56,21 @@ def test_smoke_makes_few_calls_of_few_cases(asked: Asked) -> None:
 def test_thorough_takes_longer_and_is_stricter(asked: Asked) -> None:
     run = asked.run("experiment=thorough")
     assert (run.budget_s, run.check.level) == (10.0, "L2")
+
+
+def test_sweep_walks_repeats_and_seeds_without_a_flag(asked: Asked) -> None:
+    assert asked("experiment=sweep") == 0
+    seen = [(run.op.name, run.repeats, run.seed, run.max_cases) for run, _ in asked.requests]
+    assert seen == [("add", repeats, seed, 3) for repeats in (6, 12, 24) for seed in (0, 1, 2)]
+
+
+def test_nightly_walks_every_packaged_operator_as_thorough_does(asked: Asked) -> None:
+    assert asked("experiment=nightly") == 0
+    assert [run.op.name for run, _ in asked.requests] == list(search.options([CONF])["op"])
+    seen = {(run.budget_s, run.check.level, *run.pages) for run, _ in asked.requests}
+    assert seen == {(10.0, "L2", "json", "markdown")}
+
+
+def test_the_command_line_narrows_an_experiments_sweep(asked: Asked) -> None:
+    assert asked("experiment=nightly", "op=softmax") == 0
+    assert [run.op.name for run, _ in asked.requests] == ["softmax"]
