@@ -1,6 +1,7 @@
 # Everything runs from .venv, which `make setup` builds from pyproject.toml and constraints.txt.
 PYTHON ?= python3
 TORCH_INDEX ?=
+BENCH ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -10,12 +11,13 @@ SAY = say PYTHON=/path/to/python3 (3.10 or newer)
 refuse = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint clean
+.PHONY: help setup demo test lint bench clean
 
 help:
 	@echo "make demo    set up, then measure an example operator on this machine (first time: some minutes)"
 	@echo "make test    set up, then lint and run the tests"
 	@echo "make lint    set up, then ruff, mypy and the import contract"
+	@echo "make bench   set up, then time msprun beside plain programs (some minutes; BENCH=--quick: one minute)"
 	@echo "make setup   build .venv; PYTHON=python3.12 chooses the interpreter, TORCH_INDEX=URL where torch comes from"
 	@echo "make clean   remove .venv, caches and builds; runs/ stays"
 
@@ -45,6 +47,9 @@ lint: setup
 	@$(BIN)/mypy --no-error-summary
 	@said=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 
+bench: setup
+	@$(BIN)/python -m benchmarks $(BENCH)
+
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	find msprun tests examples -name __pycache__ -prune -exec rm -rf {} +
+	find msprun tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,138 @@
+"""`python -m benchmarks [--quick] [--rows 1,5,6]`: time everything in one run, show it, keep it as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from benchmarks import answers, first_session, machine, page, twenty_cases
+from benchmarks.outcome import Outcome, row
+from benchmarks.pairs import Timed, interleaved
+from benchmarks.place import HERE, Broken, Place, this_msprun
+from benchmarks.targets import TARGETS
+
+
+class Part(NamedTuple):
+    """The contenders of a row and its rounds: all, and with --quick."""
+
+    contenders: Callable[[Place], dict[str, Timed]]
+    rounds: tuple[int, int]
+
+
+PARTS = {
+    1: Part(twenty_cases.contenders, (twenty_cases.ROUNDS, twenty_cases.ROUNDS_QUICK)),
+    5: Part(answers.contenders, (answers.ROUNDS, answers.ROUNDS_QUICK)),
+    6: Part(first_session.contenders, (first_session.ROUNDS, first_session.ROUNDS_QUICK)),
+}
+
+
+class Findings:
+    """What is known so far: seconds, notes, failures, and why a contender is absent."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, tuple[float, ...]] = {}
+        self.absent: dict[str, str] = {}
+        self.notes: list[str] = []
+        self.failures: list[str] = []
+
+    def time(self, number: int, place: Place, is_quick: bool) -> None:
+        """Time one row. What does not run is a failure, and the other rows go on."""
+        part = PARTS[number]
+        contenders = part.contenders(place)
+        if "completion" in contenders and not answers.completes(place):
+            del contenders["completion"]
+            self.absent["completion"] = "not built"
+        try:
+            self.seconds |= interleaved(contenders, part.rounds[is_quick], lambda text: _say(f"row {number}, {text}"))
+        except Broken as error:
+            self.failures.append(f"row {number}: {error}")
+            self.absent |= dict.fromkeys(contenders, "did not run")
+
+    def look_at_imports(self, place: Place) -> None:
+        """Which heavy libraries come in before the first session: none should."""
+        try:
+            found = first_session.imported_before(place)
+        except Broken as error:
+            self.failures.append(f"row 6: {error}")
+            return
+        words = f"misses: {', '.join(found)}" if found else f"holds (nor {', '.join(first_session.HEAVY[1:])})"
+        self.notes.append(f"no pandas before the first session: {words}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """0, or 1 when something did not run; figures are figures."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few rounds: does it run, and roughly how fast")
+    parser.add_argument("--rows", type=_rows, default="1,5,6", help="which rows (default: %(default)s)")
+    asked = parser.parse_args(argv)
+    try:
+        outcome = measure(asked.rows, asked.quick)
+    except KeyboardInterrupt:
+        print("benchmarks: interrupted", file=sys.stderr)
+        return 130
+    page.show(outcome)
+    print(f"Results: {save(outcome, HERE / 'results')}")
+    return 1 if outcome.failures else 0
+
+
+def measure(rows: Sequence[int], is_quick: bool) -> Outcome:
+    """Time the rows, one after the other."""
+    findings = Findings()
+    began, start, before = time.strftime("%Y-%m-%dT%H:%M:%S%z"), time.monotonic(), machine.load()
+    with tempfile.TemporaryDirectory(prefix="msprun-bench-") as folder:
+        place = Place(Path(folder), (sys.executable,), this_msprun())
+        for number in rows:
+            findings.time(number, place, is_quick)
+        if 6 in rows:
+            findings.look_at_imports(place)
+    if 1 in rows:
+        rounds = twenty_cases.ROUNDS_QUICK if is_quick else twenty_cases.ROUNDS
+        findings.notes.append(twenty_cases.note(rounds))
+    return Outcome(
+        began=began,
+        took_s=time.monotonic() - start,
+        is_quick=is_quick,
+        machine=machine.describe(),
+        load_before=before,
+        load_after=machine.load(),
+        rows=tuple(row(t, findings.seconds, findings.absent) for t in TARGETS if t.row in rows),
+        notes=tuple(findings.notes),
+        failures=tuple(findings.failures),
+        seconds=findings.seconds,
+    )
+
+
+def save(outcome: Outcome, folder: Path) -> Path:
+    """Write `<time>.json` below a folder; its path. What is there stays."""
+    folder.mkdir(exist_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    names = (f"{stamp}-{number}.json" if number else f"{stamp}.json" for number in itertools.count())
+    path = next(folder / name for name in names if not (folder / name).exists())
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(outcome), indent=1) + b"\n")
+    return path
+
+
+def _rows(text: str) -> list[int]:
+    rows = text.split(",")
+    if not set(rows) <= set(map(str, PARTS)):
+        raise argparse.ArgumentTypeError(f"rows are {', '.join(map(str, PARTS))}, not {text}")
+    return [int(row) for row in rows]
+
+
+def _say(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+    else:
+        print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
