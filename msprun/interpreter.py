@@ -27,6 +27,25 @@ def choose(python: str, environ: Mapping[str, str], accelerators: tuple[str, ...
     raise MachineError(f"torch is not installed for {sys.executable}", _advice(environ, accelerators))
 
 
+def surroundings(
+    python: Path, variables: Mapping[str, str | None], environ: Mapping[str, str], own: Mapping[str, str]
+) -> dict[str, str]:
+    """The whole environment of a worker: the caller's, the operator's own, and what its device needs (None: unset)."""
+    found = {**environ, **own}
+    for name, value in variables.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = value
+    found["PATH"] = f"{python.parent}{os.pathsep}{environ.get('PATH', os.defpath)}"
+    found["PYTHONUNBUFFERED"] = "1"
+    found["MSPRUN_PARENT"] = str(os.getpid())  # a worker ends with it; by hand the variable is not there
+    found["PYTHONDONTWRITEBYTECODE"] = "1"  # operator folders stay as they are
+    for name in ("PYTHONSTARTUP", "PYTHONSAFEPATH", "PYTHONHOME"):
+        found.pop(name, None)
+    return found
+
+
 def has_torch(python: Path) -> bool:
     """Torch lies in the site-packages of this interpreter or of the environment that it belongs to."""
     for prefix in dict.fromkeys((python.parent.parent, python.resolve().parent.parent)):

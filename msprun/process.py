@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -18,23 +20,75 @@ from msprun.model.plan import Command, Outcome
 PATIENCE = ((signal.SIGINT, 0.5), (signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0))
 
 
+class Spare:
+    """A process that imports torch before anybody knows which session it will serve (see worker/spare.py)."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
+        """Start it. Raises OSError when that is not possible."""
+        self._python, self._env, self._cwd = argv[0], dict(env), cwd
+        self._is_taken = False
+        self._popen = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=self._env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._popen.pid
+
+    def become(self, command: Command) -> subprocess.Popen[bytes] | None:
+        """Hand the process over to a command that is a wrapper for the very environment in which it was started.
+
+        None, and the process is ended, when the command wants something else or the process is gone.
+        """
+        wanted = (command.argv[0], dict(command.env), command.cwd, 2)
+        stdin = self._popen.stdin
+        if self._is_taken or stdin is None:
+            return None
+        if wanted != (self._python, self._env, self._cwd, len(command.argv)):
+            self.dismiss()
+            return None
+        words = [command.argv[1], str(command.stdout), str(command.stderr)]
+        try:
+            stdin.write(json.dumps(words).encode() + b"\n")
+            stdin.close()
+        except OSError:
+            self.dismiss()
+            return None
+        self._is_taken = True
+        return self._popen
+
+    def dismiss(self) -> None:
+        """End it where nobody took it."""
+        if self._is_taken:
+            return
+        self._is_taken = True
+        with contextlib.suppress(OSError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        self._popen.wait()
+        if self._popen.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._popen.stdin.close()
+
+
 class Child:
     """A running command that leads its own session, so that all it starts can be ended with it."""
 
-    def __init__(self, command: Command) -> None:
-        """Start it. Raises OSError when the program cannot be started or a log cannot be opened."""
+    def __init__(self, command: Command, spare: Spare | None = None) -> None:
+        """Start it, in a spare process where there is one that fits.
+
+        Raises OSError when the program cannot be started or a log cannot be opened.
+        """
         self.command = command
         self._started = time.monotonic()
-        with _appending(command.stdout) as out, _appending(command.stderr) as err:
-            self._popen = subprocess.Popen(
-                command.argv,
-                cwd=command.cwd,
-                env=dict(command.env),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
+        taken = spare.become(command) if spare is not None else None
+        self._popen = _start(command) if taken is None else taken
 
     @property
     def pid(self) -> int:
@@ -130,6 +184,19 @@ def undisturbed() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _start(command: Command) -> subprocess.Popen[bytes]:
+    with _appending(command.stdout) as out, _appending(command.stderr) as err:
+        return subprocess.Popen(
+            command.argv,
+            cwd=command.cwd,
+            env=dict(command.env),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
 
 
 def _appending(path: Path) -> IO[bytes]:
