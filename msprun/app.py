@@ -1,4 +1,4 @@
-"""Composes a request with Hydra and hands it to its mode. The only place besides config.py that knows Hydra."""
+"""Composes a request with Hydra and hands it to its mode, or to the launcher where it is a sweep."""
 
 from __future__ import annotations
 
@@ -8,31 +8,29 @@ import re
 import secrets
 import sys
 import time
-import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import hydra
 from hydra.core.config_store import ConfigStore
-from hydra.core.hydra_config import HydraConfig
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
 from hydra.errors import ConfigCompositionException
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf, open_dict
+from msgspec import Struct
+from omegaconf import DictConfig, OmegaConf
 
-from msprun import argv, config, origin, search, suggest
-from msprun.contract import Mode
-from msprun.errors import ConfigError, MsprunError
-from msprun.model.invocation import Invocation
-from msprun.model.plan import Source
+from msprun import argv, config, process, replay, request, search, sweep
+from msprun.errors import ConfigError
+from msprun.launcher import Sweeping
 from msprun.resources import data_folder
 
-WORST_FIRST = (2, 130, 3, 4, 1, 0)
 _PRIMARY = "msprun"
 _MERGED = "msprun_merged"
+_SWEEP = ("-m", "--multirun")
 
 
 class UserFolders(SearchPathPlugin):
@@ -44,75 +42,107 @@ class UserFolders(SearchPathPlugin):
             search_path.prepend("msprun-user", f"file://{folder.resolve()}")
 
 
-class Jobs:
-    """Hydra's task function for a sweep: what its jobs ended with."""
+class Again(Struct, frozen=True, kw_only=True):
+    """A request that was kept, and what is wanted of it."""
 
-    def __init__(self, uid: str, as_json: bool) -> None:
-        self.uid = uid
-        self.as_json = as_json
-        self.codes: list[int] = []
+    wish: replay.Wish
+    saved: replay.Saved
 
-    def __call__(self, cfg: DictConfig) -> int:
-        """Run one job; what goes wrong is said and recorded, so that the other jobs run."""
-        node = _composed_hydra()
-        number = int(node.job.num)
-        try:
-            code = _run_mode(cfg, node, f"{self.uid}-{number}", {})
-        except Exception as error:
-            code = self._failed(error, number)
-        self.codes.append(code)
-        if code == 130:
-            raise KeyboardInterrupt  # the user wants the rest of the sweep to stop, too
-        return code
+    @property
+    def resumes(self) -> bool:
+        """It goes on in its own folder."""
+        return self.wish.key == "resume"
 
-    def _failed(self, error: Exception, number: int) -> int:
-        if not isinstance(error, MsprunError):
-            traceback.print_exception(error)
-            print(f"msprun: job {number}: this is a bug in msprun", file=sys.stderr)
-            return 1
-        print(suggest.lines(error, number), file=sys.stderr)
-        if self.as_json:
-            print(suggest.as_json(error), flush=True)
-        return 2
+    def words(self) -> tuple[str, ...]:
+        """The command line that says the same."""
+        words = (*self.saved.words, *self.wish.more)
+        kind, where = ("MULTIRUN", "sweep") if self.saved.books else ("RUN", "run")
+        own: tuple[str, ...] = (f"hydra.mode={kind}",)
+        if self.resumes:
+            own += (f"hydra.{where}.dir={argv.quoted(str(self.wish.folder))}",)
+        return (*words, *own)
+
+    def compare(self, found: Sequence[str]) -> None:
+        """Say how the request differs from the one that was kept. Raises ConfigError where it must not."""
+        if self.resumes and found:
+            raise replay.changed(found, self.wish.folder)
+        for line in found:
+            print(f"msprun: since then: {line}", file=sys.stderr)
 
 
-def run(words: Sequence[str]) -> int:
-    """Run one command line; returns the exit code. Raises MsprunError when nothing could be measured."""
-    with _one_line():
+def run(words: Sequence[str], spare: process.Spare | None = None) -> int:
+    """Run one command line; returns the exit code. Raises MsprunError when nothing could be measured.
+
+    `spare` is a process that a worker may take over.
+    """
+    with process.interruptible():
         uid = "".join(secrets.choice("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(6))
+        with request.one_line():
+            wish = replay.wish(words, Path.cwd())
+            again = Again(wish=wish, saved=replay.saved(wish)) if wish else None
+        if again is None:
+            return _run(words, uid, None, spare)
+        with replay.inside(again.saved.cwd):
+            return _run(again.words(), again.saved.run_id if again.resumes else uid, again, spare)
+
+
+def _run(words: Sequence[str], uid: str, again: Again | None, spare: process.Spare | None) -> int:
+    with request.one_line():
         cwd = Path.cwd()
         given = argv.read(words, cwd)
         name = _register(given, cwd, uid)
-        cfg = None if given.flags else _compose(name, given.overrides)
-    if cfg is None or cfg.hydra.mode == RunMode.MULTIRUN:
-        return _with_hydra(name, given, Jobs(uid, argv.wants_json(words)))
-    with _one_line():
-        node, files = _settle(cfg)
-    return _run_mode(cfg, node, uid, files)
+    if [flag for flag in given.flags if flag not in _SWEEP]:
+        return _with_hydra(name, given)
+    conf = str(data_folder("conf"))
+    with hydra.initialize_config_dir(version_base="1.3", config_dir=conf, job_name="msprun"), _own_logging():
+        with request.one_line():
+            cfg = _compose(name, given)
+        if cfg.hydra.mode == RunMode.MULTIRUN:
+            return _sweep(cfg, uid, again)
+        with request.one_line():
+            node, files = request.settle(cfg, Path(str(OmegaConf.select(cfg, "hydra.run.dir"))))
+    resumes = again is not None and again.resumes
+    place = request.Place(run_id=uid, files=files, resume=resumes)
+    if again is not None:
+        again.compare(replay.differences(again.saved.configs[0], config.raw_text(files["config.yaml"])))
+    asked = request.read(cfg, node, place)
+    with sweep.owned(asked.invocation.folder) if resumes else nullcontext():
+        return asked.mode.run(asked.request, asked.invocation, spare)
 
 
-def worst(codes: Sequence[int]) -> int:
-    """The exit code of several jobs: 2, 130, 3, 4, 1, 0."""
-    return min(codes, key=WORST_FIRST.index)
+def _sweep(cfg: DictConfig, uid: str, again: Again | None) -> int:
+    loader = GlobalHydra.instance().config_loader()
+    sweeping = Sweeping(loader, cfg, uid, resume=again is not None and again.resumes)
+    if again is not None:
+        again.compare(sweeping.differences(again.saved))
+    return sweeping.run()
 
 
-@contextmanager
-def _one_line() -> Iterator[None]:
-    """Before the task starts every exception is a request that makes no sense."""
-    try:
-        yield
-    except MsprunError:
-        raise
-    except Exception as error:
-        raise suggest.translated(error, config.schema_keys(), _options()) from error
+def _compose(name: str, given: argv.Words) -> DictConfig:
+    """The composed config of a single run, or the one from which a sweep's jobs are made."""
+    if not given.is_sweep:
+        try:
+            return hydra.compose(name, list(given.overrides), return_hydra_config=True)
+        except ConfigCompositionException as error:
+            # Several values for a key: an experiment may have said that this is a sweep.
+            if "requires --multirun" not in str(error) and "Ambiguous value" not in str(error):
+                raise
+            cfg = _composed(name, given.overrides, False)
+            if cfg.hydra.mode != RunMode.MULTIRUN:
+                raise
+    return _composed(name, (*given.overrides, *(("hydra.mode=MULTIRUN",) if given.is_sweep else ())), True)
 
 
-def _options() -> dict[str, list[str]]:
-    """The options of every group, as far as they can be read."""
-    try:
-        return {group: list(found) for group, found in search.options(search.folders(Path.cwd(), os.environ)).items()}
-    except (MsprunError, OSError):
-        return {}
+def _composed(name: str, overrides: Sequence[str], validate: bool) -> DictConfig:
+    found = GlobalHydra.instance().hydra
+    assert found is not None
+    return found.compose_config(
+        name,
+        list(overrides),
+        run_mode=RunMode.MULTIRUN,
+        with_log_configuration=False,
+        validate_sweep_overrides=validate,
+    )
 
 
 def _register(given: argv.Words, cwd: Path, uid: str) -> str:
@@ -131,199 +161,52 @@ def _register(given: argv.Words, cwd: Path, uid: str) -> str:
         store.store(name=_MERGED, node=merged, provider="msprun")
         name, folders = _MERGED, (*folders, *more)
     for folder in folders:
-        _register_operator(folder)
+        request.register_operator(folder)
     return name
 
 
-def _register_operator(folder: str) -> None:
-    if not os.path.isdir(folder):
-        what = "is a file; give its folder" if os.path.exists(folder) else "is not there"
-        raise ConfigError(f"the operator folder {folder} {what}", "op=./folder for a folder, op=name for a known one")
-    parent, name = os.path.split(folder)
-    group = f"op{parent}".rstrip("/")
-    ConfigStore.instance().store(name, {"dir": folder}, group=group, package="op", provider="msprun")
-
-
-def _compose(name: str, overrides: Sequence[str]) -> DictConfig | None:
-    """The composed config, or None where only a sweep can be meant."""
-    conf = str(data_folder("conf"))
-    with hydra.initialize_config_dir(version_base="1.3", config_dir=conf, job_name="msprun"):
-        try:
-            return hydra.compose(name, list(overrides), return_hydra_config=True)
-        except ConfigCompositionException as error:
-            # Several values for a key: an experiment may have said that this is a sweep; Hydra's main finds out.
-            if "requires --multirun" in str(error) or "Ambiguous value" in str(error):
-                return None
-            raise
-
-
-def _settle(cfg: DictConfig) -> tuple[DictConfig, dict[str, str]]:
-    """What Hydra does before a job, without making its folder; takes `hydra` out of the config.
-
-    Returns that node and the files for `.hydra/`.
-    """
-    with open_dict(cfg.hydra):
-        cfg.hydra.runtime.output_dir = os.path.abspath(str(OmegaConf.select(cfg, "hydra.run.dir")))
-    HydraConfig.instance().set_config(cfg)
-    with open_dict(cfg):
-        del cfg["hydra"]
-    node = _composed_hydra()
-    return node, {
-        "config.yaml": OmegaConf.to_yaml(cfg),
-        "hydra.yaml": OmegaConf.to_yaml(OmegaConf.create({"hydra": node})),
-        "overrides.yaml": OmegaConf.to_yaml(node.overrides.task),
-    }
-
-
-def _composed_hydra() -> DictConfig:
-    composed: Any = HydraConfig.instance().cfg
-    node: DictConfig = composed.hydra
-    return node
-
-
-def _with_hydra(name: str, given: argv.Words, jobs: Jobs) -> int:
-    """Sweeps and Hydra's own flags."""
+def _with_hydra(name: str, given: argv.Words) -> int:
+    """Hydra's own flags, which show something and run nothing."""
     main = hydra.main(version_base="1.3", config_path=str(data_folder("conf")), config_name=name)
-    with _one_line(), _hydras_world([*given.overrides, *given.flags]):
+
+    def nothing(cfg: DictConfig) -> NoReturn:
+        raise ConfigError(f"{' '.join(given.flags)} shows nothing by itself", "msprun --help lists the flags")
+
+    with request.one_line(), _hydras_world([*given.overrides, *given.flags]):
         try:
-            main(jobs)()
-        except KeyboardInterrupt:
-            print("msprun: interrupted", file=sys.stderr)
-            jobs.codes.append(130)
+            main(nothing)()
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else 2
-    return worst(jobs.codes or [0])
+    return 0
 
 
 @contextmanager
 def _hydras_world(words: Sequence[str]) -> Iterator[None]:
     """Hydra's main reads sys.argv, prints errors itself unless a variable is set, and `--info` sets up logging."""
-    root, name = logging.getLogger(), "HYDRA_FULL_ERROR"
-    before = sys.argv, os.environ.get(name), root.level, root.handlers[:]
+    name = "HYDRA_FULL_ERROR"
+    before = sys.argv, os.environ.get(name)
     sys.argv, os.environ[name] = ["msprun", *words], "1"
     try:
-        yield
+        with _own_logging():
+            yield
     finally:
-        sys.argv, full_error, level, root.handlers[:] = before
-        root.setLevel(level)
+        sys.argv, full_error = before
         if full_error is None:
             del os.environ[name]
         else:
             os.environ[name] = full_error
 
 
-def _run_mode(cfg: DictConfig, node: DictConfig, uid: str, files: dict[str, str]) -> int:
-    """Check the request and start its mode. Raises MsprunError."""
-    from msprun.mode import MODES
-
-    with _one_line():
-        request, invocation = _request(cfg, node, uid, files)
-        mode = _mode_of(invocation, MODES)
-    code: int = mode.run(request, invocation)
-    return code
-
-
-def _request(cfg: DictConfig, node: DictConfig, uid: str, files: dict[str, str]) -> tuple[config.Run, Invocation]:
-    place = _origin(cfg, node)
-    _check_choices(place.choices)
-    whys = _choose(cfg, place.folders)
-    request = config.checked(_filled(cfg, place))
-    _check_out(Path(request.out))
-    sources: dict[str, Source] = place.sources(config.raw(cfg))
-    sources |= dict.fromkeys(whys, "auto")
-    invocation = Invocation(
-        overrides=place.overrides,
-        choices=place.choices,
-        given=place.given(),
-        sources=sources,
-        cwd=Path(node.runtime.cwd),
-        folder=Path(node.runtime.output_dir),
-        run_id=uid,
-        hydra_files=files,
-        whys=whys,
-        is_sweep=not files,
-    )
-    return request, invocation
-
-
-def _origin(cfg: DictConfig, node: DictConfig) -> origin.Origin:
-    overrides = tuple(node.overrides.task)
-    chosen = node.runtime.choices
-    choices = {group: str(chosen[group]) for group in config.GROUPS if chosen.get(group) is not None}
-    # Hydra's choices leave out a group that got a list, which report and experiment may.
-    choices["report"] = ",".join(() if OmegaConf.is_missing(cfg, "pages") else cfg.pages)
-    listed = [word.partition("=")[2].strip("[]") for word in overrides if word.lstrip("+").startswith("experiment=")]
-    if listed:
-        choices["experiment"] = listed[-1]
-    return origin.Origin(
-        overrides=overrides,
-        choices=choices,
-        folders=tuple(Path(source.path) for source in node.runtime.config_sources if source.schema == "file"),
-        cwd=Path(node.runtime.cwd),
-        load=config.raw_file,
-    )
-
-
-def _filled(cfg: DictConfig, place: origin.Origin) -> DictConfig:
-    """The config with absolute paths, a name for the operator, and no pages where none were asked for."""
-    if OmegaConf.is_missing(cfg, "pages"):
-        cfg.pages = {}
-    for key in config.PATHS:
-        if value := OmegaConf.select(cfg, key):
-            OmegaConf.update(cfg, key, place.located(key, value))
-    if OmegaConf.select(cfg, "op.name") is None:
-        cfg.op.name = Path(OmegaConf.select(cfg, "op.dir") or "").name
-    return cfg
-
-
-def _choose(cfg: DictConfig, folders: Sequence[Path]) -> dict[str, str]:
-    """Replace `auto` by the device of this machine and its profiler; returns why, by key."""
-    whys = {}
-    if cfg.device.kind == "auto":
-        from msprun import device
-
-        kind, whys["device.kind"] = device.detect()
-        config.with_option(cfg, "device", kind, folders)
-    if cfg.profiler.kind == "auto":
-        from msprun import profiler
-
-        name, whys["profiler.kind"] = profiler.default_for(cfg.device.kind)
-        config.with_option(cfg, "profiler", name, folders)
-    return whys
-
-
-def _mode_of(invocation: Invocation, modes: dict[str, Mode]) -> Mode:
-    """The module of the chosen mode. Raises ConfigError for a mode that is none and a key that it does not honour."""
-    name = invocation.choices["mode"]
-    if name not in modes:
-        raise suggest.option_error("mode", name, tuple(modes))
-    for key in sorted(invocation.given):
-        top = {"report": "pages"}.get(key, key.partition(".")[0])
-        if top not in modes[name].KEYS and top not in ("mode", "experiment"):
-            others = [f"mode={other}" for other in modes if top in modes[other].KEYS]
-            use = f"use {' or '.join(others)} or drop it" if others else "drop it"
-            whose = "" if _is_typed(key, invocation) else f" (set by experiment={invocation.choices['experiment']})"
-            raise ConfigError(f"mode={name} does not honour {key}{whose}; {use}")
-    return modes[name]
-
-
-def _is_typed(key: str, invocation: Invocation) -> bool:
-    return any(word.lstrip("+~").startswith((f"{key}=", f"{key}@")) for word in invocation.overrides)
-
-
-def _check_choices(choices: dict[str, str]) -> None:
-    """Each group but report takes one option; Hydra would merge several, silently."""
-    for group in config.GROUPS:
-        if group not in choices:
-            raise ConfigError(f"{group} needs one option", f"{group}=name; to run several: msprun -m {group}=a,b")
-
-
-def _check_out(out: Path) -> None:
-    there = next(folder for folder in (out, *out.parents) if folder.exists())
-    if not there.is_dir():
-        raise ConfigError(f"out={out}: {there} is a file", "name a folder: out=...")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise ConfigError(f"out={out}: no right to write in {there}", "name another folder: out=...")
+@contextmanager
+def _own_logging() -> Iterator[None]:
+    """What Hydra does to the root logger is undone."""
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
 
 
 def _run_dir(root: DictConfig, stamp: str, uid: str) -> str:
@@ -338,4 +221,4 @@ def _sweep_dir(root: DictConfig, stamp: str, uid: str) -> str:
 
 
 def _out(root: DictConfig) -> str:
-    return _origin(root, root.hydra).located("out", str(OmegaConf.select(root, "out")))
+    return request.origin_of(root, root.hydra).located("out", str(OmegaConf.select(root, "out")))

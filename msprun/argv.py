@@ -18,7 +18,7 @@ _INFO_FLAGS = ("-i", "--info")
 _FLAGS = (*_PLAIN_FLAGS, *_VALUE_FLAGS, *_FOLDER_FLAGS, *_INFO_FLAGS)
 _GROUP = re.compile(r"(\+{0,2})(mode|op|device|profiler|check|report|experiment)=(.*)", re.DOTALL)
 # A path with letters that Hydra's grammar wants quoted, not quoted and no list.
-_PATH = re.compile(r"(\+{0,2}(?:out|python|op\.dir|op\.cases_file|op\.\w+\.file))=(?=[^,]*[~\s()={}])([^'\"$,]+)")
+_PATH = re.compile(r"(\+{0,2}(?:out|python|op\.dir|op\.cases_file|op\.\w+\.file))=(?=[^,]*[~\s()={}\\])([^'\"$,]+)")
 _NO_STRING = re.compile(r"null|true|false|[-+\d.e]+", re.IGNORECASE)
 _SWITCHED_OFF = re.compile(r"(off|false|no)", re.IGNORECASE)
 _CALL = re.compile(r"[a-z_]+\(.*\)", re.DOTALL)
@@ -55,6 +55,14 @@ def quoted(text: str) -> str:
     """A quoted value in Hydra's grammar, where backslashes only count before a quote."""
     escaped = re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + ("\\'" if m[2] else ""), text)
     return f"'{escaped}'"
+
+
+def unquoted(value: str) -> str:
+    """The text of a quoted value of Hydra's grammar; any other value as it stands."""
+    if len(value) < 2 or value[0] != value[-1] or value[0] not in "'\"":
+        return value
+    quote = value[0]
+    return re.sub(rf"(\\*)(\\{quote}|$)", lambda m: m[1][: len(m[1]) // 2] + (quote if m[2] else ""), value[1:-1])
 
 
 def _sorted(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -97,8 +105,7 @@ def _checked(word: str) -> str:
     if word.startswith("="):
         raise ConfigError(f"cannot read {word!r}: no key before the =", "write key=value; see msprun --help")
     if "=" not in word and not word.startswith("~"):
-        hint = f"for that folder: msprun op=./{word}" if Path(word).is_dir() else "write key=value; see msprun --help"
-        raise ConfigError(f"cannot read {word!r}: no = in it", hint)
+        raise ConfigError(f"cannot read {word!r}: no = in it", "write key=value; see msprun --help", word)
     return word
 
 
@@ -131,7 +138,8 @@ def _operators(value: str, cwd: Path, folders: list[str]) -> str:
     """The value of `op=` with every folder made absolute and quoted, and noted in `folders`."""
     if value.startswith("["):
         names = ",".join(part.strip() for part in value.strip("[]").split(","))
-        raise ConfigError(f"op={value} names several operators", f"to run each of them: msprun -m op={names}")
+        hint = f"to run each of them: msprun -m op={names}"
+        raise ConfigError(f"op={value} names several operators", hint, f"op={value}")
     whole = cwd / os.path.expanduser(value)
     parts = [value] if "," in value and _is_path(value) and whole.is_dir() else list(_parts(value))
     return ",".join(_operator(part, cwd, folders) for part in parts)
@@ -148,7 +156,7 @@ def _operator(word: str, cwd: Path, folders: list[str]) -> str:
 
 
 def _is_path(text: str) -> bool:
-    return "/" in text or text.startswith((".", "~"))
+    return "/" in text or "\\" in text or text.startswith((".", "~"))
 
 
 def _parts(value: str) -> Iterator[str]:

@@ -53,13 +53,27 @@ def _answer(words: list[str]) -> int:
     if "--version" in asked:
         print(f"msprun {__version__}")
         return 0
-    from msprun import app
+    if "-sc" in asked or "--shell-completion" in asked:
+        from msprun import completion
 
-    return app.run(words)
+        sys.stdout.buffer.write(completion.answer(asked, os.environ))
+        return 0
+    from msprun import spare
+
+    waiting = spare.start(words, os.environ)
+    try:
+        from msprun import app
+
+        return app.run(words, waiting)
+    finally:
+        if waiting is not None:
+            waiting.dismiss()
 
 
 def _refuse(error: MsprunError, words: list[str]) -> int:
-    from msprun import argv, suggest
+    from msprun import argv, retype, suggest
+
+    error = retype.retold(error, words)
 
     if wants_traceback():
         import traceback

@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from msprun import search, suggest
 from msprun.errors import ConfigError
+from msprun.keywords import KEYWORDS
 
 GROUPS = ("mode", "op", "device", "profiler", "check", "report")
 PATHS = ("out", "python", "op.dir")
@@ -39,6 +40,15 @@ class OpCheck:
     atol: float | None = MISSING
     threshold: float | None = MISSING
     compare: str | None = MISSING
+    mask: str | None = MISSING
+
+
+@dataclass
+class OpWork:
+    """What a call moves and computes, as expressions in the names of the inputs."""
+
+    bytes: str | None = MISSING
+    flops: str | None = MISSING
 
 
 @dataclass
@@ -51,7 +61,9 @@ class Op:
     candidate: Side = MISSING
     cases_file: str | None = MISSING
     build: str | None = MISSING
+    grad: bool = MISSING
     check: OpCheck = MISSING
+    work: OpWork = MISSING
 
 
 @dataclass
@@ -114,6 +126,8 @@ class Run:
     cases: Any = MISSING
     max_cases: int | None = MISSING
     order: str = MISSING
+    cache: str = MISSING
+    aa: bool = MISSING
     retry: int = MISSING
     case_timeout_s: float = MISSING
     compile_timeout_s: float = MISSING
@@ -122,6 +136,7 @@ class Run:
     keep_going: bool = MISSING
     fail_on: str = MISSING
     print: str = MISSING
+    lang: str = MISSING
     out: str = MISSING
     save_to_op: Any = MISSING
     prof_tag: str | None = MISSING
@@ -129,6 +144,9 @@ class Run:
     log_limit_mb: float = MISSING
     python: str = MISSING
     dry_run: bool = MISSING
+    fail_fast: bool = MISSING
+    resume: str | None = MISSING
+    rerun: str | None = MISSING
 
 
 _AUTO_COUNTS = {"warmup": 0, "repeats": 1}
@@ -162,14 +180,6 @@ _ABOVE_ZERO = (
     "profiler.precision",
     "check.budget_s",
 )
-_ONE_OF: dict[str, tuple[str, ...]] = {
-    "impl": ("both", "reference", "candidate"),
-    "order": ("interleaved", "sequential"),
-    "fail_on": ("any", "incorrect", "failed", "never"),
-    "print": ("text", "json"),
-    "check.rule": ("standard", "close", "none"),
-    "check.level": ("L0", "L1", "L2"),
-}
 _SEED_MAX = 2**63 - 1
 _TAG = re.compile(r"(?!-)[A-Za-z0-9_.-]+")
 
@@ -237,7 +247,7 @@ def check_values(run: Run) -> None:
         value = _value(run, key)
         if value is not None and not (0 < value < math.inf):
             raise ConfigError(f"{key}={value} is out of range", f"{key} is more than 0")
-    for key, words in _ONE_OF.items():
+    for key, words in KEYWORDS.items():
         _check_word(key, _value(run, key), words)
     for key in PATHS:
         if not _value(run, key):
@@ -321,6 +331,12 @@ def raw_file(file: Path) -> dict[str, Any]:
     """A config file as plain dictionaries."""
     loaded = OmegaConf.load(file)
     return raw(loaded) if isinstance(loaded, DictConfig) else {}
+
+
+def raw_text(text: str) -> dict[str, Any]:
+    """The text of a config file as plain dictionaries."""
+    parsed = OmegaConf.create(text)
+    return raw(parsed) if isinstance(parsed, DictConfig) else {}
 
 
 def with_defaults(primary: Path, files: Sequence[Path]) -> tuple[DictConfig, DictConfig, tuple[str, ...]]:

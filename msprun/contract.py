@@ -10,6 +10,7 @@ from msprun.config import Run
 from msprun.model.invocation import Invocation
 from msprun.model.measurement import Block, Sample
 from msprun.model.plan import DeviceFacts
+from msprun.process import Spare
 
 
 class Device(Protocol):
@@ -45,5 +46,14 @@ class Mode(Protocol):
 
     KEYS: frozenset[str]
 
-    def run(self, run: Run, invocation: Invocation) -> int:
-        """Do it; the exit code. Raises MsprunError when the request or the machine is wrong."""
+    def examine(self, run: Run, invocation: Invocation) -> dict[str, str]:
+        """Check what can be known while nothing runs; digests of the operator's files, by path in its folder.
+
+        Raises MsprunError as `run` would. What is wrong with the operator itself is left to `run`.
+        """
+
+    def run(self, run: Run, invocation: Invocation, spare: Spare | None = None) -> int:
+        """Do it; the exit code. Raises MsprunError when the request or the machine is wrong.
+
+        A worker may take over the process `spare`.
+        """

@@ -30,13 +30,11 @@ def create(plan: Plan, invocation: Invocation) -> None:
     """Make the folder with the request and the plan in it. Raises ConfigError when that is not possible."""
     out = plan.folder.parent
     try:
-        if not out.exists():
-            out.mkdir(parents=True)
-            write_atomically(out / ".gitignore", "*\n")
-        plan.folder.mkdir(exist_ok=invocation.is_sweep)
+        make_out(out)
+        plan.folder.mkdir(exist_ok=invocation.is_sweep or invocation.resume)
         (plan.folder / MARKER).write_text(f"{os.getpid()}\n")
         if invocation.hydra_files:
-            (plan.folder / ".hydra").mkdir()
+            (plan.folder / ".hydra").mkdir(exist_ok=invocation.resume)
         for name, text in invocation.hydra_files.items():
             write_atomically(plan.folder / ".hydra" / name, text)
         write_atomically(
@@ -46,6 +44,14 @@ def create(plan: Plan, invocation: Invocation) -> None:
         raise ConfigError(
             f"out={out} cannot be written: {error.strerror or error}", "give another folder: out=/tmp/runs"
         ) from error
+
+
+def make_out(out: Path) -> None:
+    """Make the folder that holds runs, kept out of version control; many may do so at once. Raises OSError."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        out.mkdir()
+        write_atomically(out / ".gitignore", "*\n")
 
 
 def reopen(plan: Plan) -> Result | None:

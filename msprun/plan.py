@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from msprun import config
+from msprun import config, language, soc
 from msprun.device import DEVICES, accelerators
 from msprun.errors import ConfigError
-from msprun.interpreter import choose
+from msprun.interpreter import choose, surroundings
 from msprun.model.invocation import Invocation
 from msprun.model.operator import SIDES, Operator, Side
 from msprun.model.plan import CheckRule, Command, DeviceFacts, FailOn, Limits, Plan, Provenance, Schedule, Session
@@ -22,6 +22,7 @@ from msprun.profiler import PROFILERS
 from msprun.resources import data_folder
 from msprun.source.digest import digests
 from msprun.source.selection import select
+from msprun.work.amounts import verify
 
 START_S = 2.5  # Python and torch until the first call, as seen on two cores
 CASE_S = 0.3  # a case beside its sampling: inputs, first calls, checking, breakdown
@@ -51,17 +52,7 @@ def bench(
         raise ConfigError(f"device={run.device.kind} cannot be measured with profiler={run.profiler.kind}")
     device = DEVICES[run.device.kind]
     facts = device.facts(run.device.threads)
-    variables = {**environ, **_own_variables(operator)}
-    for name, value in device.environment(facts).items():
-        if value is None:
-            variables.pop(name, None)
-        else:
-            variables[name] = value
-    variables["PATH"] = f"{python.parent}{os.pathsep}{environ.get('PATH', os.defpath)}"
-    variables["PYTHONUNBUFFERED"] = "1"
-    variables["PYTHONDONTWRITEBYTECODE"] = "1"  # operator folders stay as they are
-    for name in ("PYTHONSTARTUP", "PYTHONSAFEPATH", "PYTHONHOME"):
-        variables.pop(name, None)
+    variables = surroundings(python, device.environment(facts), environ, _own_variables(operator))
     return Bench(
         operator=operator,
         device=facts,
@@ -100,6 +91,7 @@ def make(run: config.Run, invocation: Invocation, made: Bench) -> Plan:
     sides = SIDES if run.impl == "both" else tuple(s for s in SIDES if s == run.impl)
     if mode == "check" and run.check.rule == "none":
         raise ConfigError("mode=check with check=none would do nothing", "drop check=none, or use mode=quick")
+    verify(made.operator, cases)
     schedule = _schedule(run)
     timed = mode != "check"
     return Plan(
@@ -109,12 +101,7 @@ def make(run: config.Run, invocation: Invocation, made: Bench) -> Plan:
         sides=sides,
         schedule=schedule,
         check=_rule(run, invocation.choices.get("check", "default")),
-        limits=Limits(
-            compile_timeout_s=run.compile_timeout_s,
-            case_timeout_s=run.case_timeout_s,
-            timeout_s=run.timeout_s,
-            time_limit_s=run.time_limit_s,
-        ),
+        limits=_limits(run),
         device=made.device,
         profiler=made.profiler,
         python=made.python,
@@ -125,11 +112,13 @@ def make(run: config.Run, invocation: Invocation, made: Bench) -> Plan:
         save_to_op=_saves(run, invocation, mode, made.operator),
         folder=invocation.folder,
         pages=tuple((name, page.template, page.file) for name, page in run.pages.items()),
+        lang=language.choose(os.environ).lang if run.lang == "auto" else run.lang,
         log_limit_mb=run.log_limit_mb,
         provenance=_provenance(run, invocation, made),
         files=digests(made.operator),
         overrides=invocation.overrides,
         choices=invocation.choices,
+        soc=soc.find(made.device.name),
         expected_s=START_S + len(cases) * (CASE_S + (run.budget_s if timed and schedule.repeats is None else 0)),
     )
 
@@ -158,6 +147,8 @@ def job(made: Bench, plan_or_none: Plan | None, seed: int, folder: Path) -> dict
         "check": plan.check if plan else None,
         "warmup": plan.schedule.warmup if plan else None,
         "repeats": plan.schedule.repeats if plan else None,
+        "cache": plan.schedule.cache if plan else "warm",
+        "grad": operator.grad,
     }
 
 
@@ -173,6 +164,15 @@ def _own_variables(operator: Operator) -> dict[str, str]:
     return {**ours, **theirs}
 
 
+def _limits(run: config.Run) -> Limits:
+    return Limits(
+        compile_timeout_s=run.compile_timeout_s,
+        case_timeout_s=run.case_timeout_s,
+        timeout_s=run.timeout_s,
+        time_limit_s=run.time_limit_s,
+    )
+
+
 def _schedule(run: config.Run) -> Schedule:
     profiler = run.profiler
     return Schedule(
@@ -180,6 +180,7 @@ def _schedule(run: config.Run) -> Schedule:
         repeats=None if run.repeats == "auto" else int(run.repeats),
         budget_s=run.budget_s,
         order="interleaved" if run.order == "interleaved" else "sequential",
+        cache=convert(run.cache, Literal["warm", "rotate", "flush"]),
         seed=run.seed,
         visits=profiler.visits if run.warmup == "auto" and run.repeats == "auto" else 1,
         quads_min=profiler.quads_min,
@@ -206,6 +207,7 @@ def _rule(run: config.Run, name: str) -> CheckRule:
         "atol": run.check.atol if own.atol is None else own.atol,
         "threshold": own.threshold,
         "compare": own.compare,
+        "mask": own.mask,
     }
     return convert(rule, CheckRule)
 
@@ -218,7 +220,7 @@ def _saves(run: config.Run, invocation: Invocation, mode: str, operator: Operato
         if not os.access(operator.folder, os.W_OK):
             raise ConfigError(f"save_to_op=true but {operator.folder} cannot be written", "use save_to_op=false")
         return True
-    is_whole = run.impl == "both" and run.cases is None and run.max_cases is None
+    is_whole = not run.aa and run.impl == "both" and run.cases is None and run.max_cases is None
     is_ours = operator.folder.is_relative_to(data_folder("examples").resolve())
     is_asked = mode == "quick" and is_whole and not invocation.is_sweep
     return is_asked and not is_ours and os.access(operator.folder, os.W_OK)
@@ -232,6 +234,9 @@ def _provenance(run: config.Run, invocation: Invocation, made: Bench) -> dict[st
     }
     if run.python == "auto":
         found["python"] = Provenance(value=str(made.python), source="auto", why=made.python_why)
+    if run.lang == "auto":
+        spoken = language.choose(os.environ)
+        found["lang"] = Provenance(value=spoken.lang, source=spoken.source, why=spoken.why)
     return found
 
 

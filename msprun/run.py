@@ -20,8 +20,10 @@ from msprun.model.plan import Command, Plan
 from msprun.model.result import CaseRow, Result
 from msprun.plan import Bench
 from msprun.report import write_pages
+from msprun.report.brief import Brief
 from msprun.report.console import Console
 from msprun.report.json import dumps
+from msprun.source.digest import digests
 from msprun.source.folder import load_operator
 
 INTERRUPTED = 130
@@ -29,31 +31,62 @@ INTERRUPTED = 130
 _SHARE = 10
 
 
-def run(request: config.Run, invocation: Invocation) -> int:
-    """Plan, and unless `dry_run` do it; the exit code. Raises MsprunError before anything was measured."""
+def run(request: config.Run, invocation: Invocation, spare: process.Spare | None = None) -> int:
+    """Plan, and unless `dry_run` do it; the exit code. Raises MsprunError before anything was measured.
+
+    `spare` is a process that the first worker may take over.
+    """
     with process.interruptible():
         made, planned = compose(request, invocation)
-        with Console("json" if request.print == "json" else "text", sys.stdout, sys.stderr) as console:
+        with _console(request, invocation, planned.lang) as console:
             if request.dry_run:
                 console.plan(folder.public(planned))
                 return 0
-            return Performance(made, planned, invocation, console).perform(request.keep_runs)
+            return Performance(made, planned, invocation, console, spare).perform(
+                None if invocation.is_sweep else request.keep_runs
+            )
+
+
+def _console(request: config.Run, invocation: Invocation, lang: str) -> Console:
+    """Stdout belongs to the one JSON object of print=json, which for a job of a sweep is not the job's."""
+    is_json = request.print == "json"
+    if invocation.is_sweep and not request.dry_run:
+        return Brief("text", sys.stderr if is_json else sys.stdout, sys.stderr, lang)
+    return Console("json" if is_json else "text", sys.stdout, sys.stderr, lang)
 
 
 def compose(request: config.Run, invocation: Invocation) -> tuple[Bench, Plan]:
     """The plan of a request; the whole of it is checked here."""
     python, why = plan.interpreter(request)
     operator = load_operator(request.op, compile_sources=python == Path(sys.executable))
+    if request.aa:
+        operator = replace(operator, candidate=operator.reference)
     made = plan.bench(request, operator, python, why)
     if not operator.cases:
         made = plan.with_operator(made, describe(made, request.seed, request.timeout_s))
     return made, plan.make(request, invocation, made)
 
 
+def examine(request: config.Run, invocation: Invocation) -> dict[str, str]:
+    """Check what can be known of a request while nothing runs; digests of the operator's files.
+
+    Raises MsprunError. An operator that is broken is no fault of the request: its own run will say so.
+    """
+    python, why = plan.interpreter(request)
+    try:
+        operator = load_operator(request.op, compile_sources=False)
+    except ConfigError:
+        return {}
+    made = plan.bench(request, operator, python, why)
+    return plan.make(request, invocation, made).files if operator.cases else digests(operator)
+
+
 class Performance:
     """A plan that is run in its folder; interrupted or not, what was measured is on disk afterwards."""
 
-    def __init__(self, made: Bench, planned: Plan, invocation: Invocation, console: Console) -> None:
+    def __init__(
+        self, made: Bench, planned: Plan, invocation: Invocation, console: Console, spare: process.Spare | None
+    ) -> None:
         """Make the run folder, or with `resume` take it up again. Raises ConfigError where that is not possible."""
         self._made = made
         self._plan = planned
@@ -66,7 +99,7 @@ class Performance:
         if earlier is None:
             folder.create(planned, invocation)
         self._journal = Journal(planned.folder)
-        self._execution = Execution(planned, made, self._journal, self._changed)
+        self._execution = Execution(planned, made, self._journal, self._changed, spare)
         if earlier is not None:
             self._run_id = earlier.run_id
             self._started_at = earlier.started_at
@@ -78,8 +111,9 @@ class Performance:
         """Run it; the exit code."""
         build(self._plan, self._made)
         code: int | None = None
-        self._console.start(self._plan)
         try:
+            self._execution.start()
+            self._console.start(self._plan)
             self._execution.run()
         except KeyboardInterrupt:
             code = INTERRUPTED
@@ -110,11 +144,11 @@ class Performance:
         samples = [sample for tally in self._execution.tallies for sample in tally.samples]
         try:
             folder.save(self._plan.folder, dumps(final))
-            write_pages(final, samples, self._plan.pages, self._plan.folder)
+            write_pages(final, samples, self._plan.pages, self._plan.folder, self._plan.lang)
             if self._plan.save_to_op and final.exit_code != INTERRUPTED:
                 folder.copy_to_operator(self._plan)
         except OSError as error:
-            self._console.note(f"not everything could be written: {error}")
+            self._console.unwritten(error)
         self._console.finish(final, self._plan.folder)
 
 

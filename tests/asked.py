@@ -25,7 +25,10 @@ class Mode:
         self.requests = requests
         self.answers = answers
 
-    def run(self, run: Run, invocation: Invocation) -> int:
+    def examine(self, run: Run, invocation: Invocation) -> dict[str, str]:
+        return {}
+
+    def run(self, run: Run, invocation: Invocation, spare: object = None) -> int:
         self.requests.append((run, invocation))
         answer = self.answers.pop(0) if self.answers else 0
         if isinstance(answer, BaseException):

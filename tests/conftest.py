@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 import pytest
 from hypothesis import HealthCheck, settings
 
+from msprun import spare
+
 TORCH_TESTS_AT_MOST = 60
 NOBODY = 65534
 # Variables of the user's that change what msprun does or prints, by how they begin.
@@ -68,6 +70,8 @@ def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.chdir(here)
+    # The command as tests call it in this process begins no worker before anybody knows that one is needed.
+    monkeypatch.setattr(spare, "start", lambda words, environ: None)
     return here
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from msprun import argv
 
@@ -34,3 +36,15 @@ def test_flags_go_behind_the_overrides(tmp_path: Path) -> None:
 )
 def test_words_are_rewritten_for_hydra(tmp_path: Path, typed: str, read: str) -> None:
     assert argv.read([typed], tmp_path).overrides == (read,)
+
+
+@given(st.text())
+def test_a_quoted_text_is_unquoted_to_itself(text: str) -> None:
+    assert argv.unquoted(argv.quoted(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [('"a b"', "a b"), ("plain", "plain"), ("'", "'"), ("[0,1]", "[0,1]"), ("'it\\'s'", "it's")]
+)
+def test_values_that_others_quoted_are_unquoted(value: str, text: str) -> None:
+    assert argv.unquoted(value) == text

@@ -176,7 +176,7 @@ WRONG = [
     (["++check.levle=L1"], "there is no key check.levle; did you mean check.level?"),
     (["check.levle=L1"], "there is no key check.levle; did you mean check.level?"),
     (["rule=close"], "there is no key rule; did you mean check.rule?"),
-    (["+op={foo:1}"], "there is no key op.foo"),
+    (["+op={zzz:1}"], "there is no key op.zzz"),
     (["op=ad"], "there is no op=ad; did you mean add?"),
     (["op=3"], "there is no op=3"),
     (["mode=quik"], "there is no mode=quik; did you mean quick?"),
@@ -242,7 +242,7 @@ def test_a_wrong_request_gets_one_line_and_one_hint(
 
 HINTS = [
     (["op=[add, softmax]"], "to run each of them: msprun -m op=add,softmax"),
-    (["cases=1,2,3"], "with brackets and quotes: 'cases=[1,2,3]'"),
+    (["cases=1,2,3"], "for a list: msprun 'cases=[1,2,3]'; to run each of them: msprun -m cases=1,2,3"),
     (["seed=range(0,3)"], "to run each of them: msprun -m 'seed=range(0,3)'"),
     (["mode=quik"], "mode is one of: check, quick"),
     (["--warmup=3"], "keys have no dashes: warmup=3"),

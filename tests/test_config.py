@@ -11,6 +11,7 @@ from omegaconf import MISSING, OmegaConf
 
 from msprun import config, suggest
 from msprun.errors import ConfigError
+from msprun.keywords import KEYWORDS
 from msprun.resources import data_folder
 from tests.asked import write
 
@@ -65,7 +66,7 @@ def test_a_time_is_more_than_nothing_and_ends(key: str, value: float) -> None:
         config.check_values(run)
 
 
-@pytest.mark.parametrize(("key", "words"), config._ONE_OF.items())
+@pytest.mark.parametrize(("key", "words"), KEYWORDS.items())
 def test_a_word_is_one_of_those_known(key: str, words: tuple[str, ...]) -> None:
     run = composed()
     for word in words:

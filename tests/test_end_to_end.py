@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -45,16 +46,17 @@ def _result(cwd: Path) -> dict[str, Any]:
     return read
 
 
-def _processes_of(folder: Path) -> list[int]:
-    """Living processes whose command line names this folder."""
+def _workers_of(folder: Path) -> list[int]:
+    """Living workers of the runs below a folder: each says its process id when it greets."""
     found = []
-    for entry in Path("/proc").glob("[0-9]*"):
+    for told in folder.glob("*/sessions/*/results.jsonl"):
+        pid = int(json.loads(told.read_text().splitlines()[0])["environment"]["pid"])
         try:
-            line, state = (entry / "cmdline").read_bytes(), (entry / "stat").read_text().rpartition(")")[2].split()[0]
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             continue
-        if str(folder).encode() in line and state != "Z":
-            found.append(int(entry.name))
+        if state != "Z":
+            found.append(pid)
     return found
 
 
@@ -79,6 +81,8 @@ def test_the_signature_command_measures_checks_and_reports(own_world: Path) -> N
         assert row["paired"]["quads"] >= 8
         assert row["accounting"]["reference"]["verdict"] == "exact"
         assert row["reference"]["operators"]
+        assert row["work"]["bytes"] / row["ref_us"] / 1e3 == pytest.approx(row["work"]["reference_gb_s"])
+        assert row["work"]["floor_us"] is None
     folder = Path(result["folder"])
     assert {p.name for p in folder.iterdir()} >= {
         ".hydra", "plan.json", "result.json", "performance.log", "perf_report.md", "samples.csv", "sessions",
@@ -107,8 +111,8 @@ def test_explicit_counts_are_exactly_the_calls_that_ran(own_world: Path) -> None
     done = _msprun(*words, cwd=own_world)
     assert done.returncode == 0, done.stderr
     row = _result(own_world)["per_case"][0]
-    # One first call, the counts that were asked for, and one call in the breakdown's own pass.
-    assert len((folder / "calls").read_text()) == 1 + 3 + 4 + 1
+    # One first call, the counts that were asked for, and three calls in the breakdown's own pass.
+    assert len((folder / "calls").read_text()) == 1 + 3 + 4 + 3
     assert row["candidate"]["warmup_calls"] == 3
     assert (row["candidate"]["estimate"]["calls"], row["candidate"]["estimate"]["block"]) == (4, 1)
     assert (row["paired"]["verdict"], row["paired"]["low"], row["stop"]) == ("unresolved", None, "explicit")
@@ -239,8 +243,8 @@ def test_a_worker_killed_from_outside_costs_one_side_of_one_case(own_world: Path
     process = _start("op=./slow", "warmup=0", "repeats=40", cwd=own_world)
     mark = _await(lambda: list((own_world / "runs").glob("*/sessions/0/mark")))[0]
     _await(lambda: mark.read_bytes() == b"c" and '"elapsed_ns"' in (mark.parent / "results.jsonl").read_text())
-    worker = [pid for pid in _processes_of(own_world / "runs") if pid != process.pid]
-    os.kill(worker[0], signal.SIGKILL)
+    (worker,) = _workers_of(own_world / "runs")
+    os.kill(worker, signal.SIGKILL)
     process.communicate(timeout=100)
     assert process.returncode == 1
     rows = _result(own_world)["per_case"]
@@ -261,10 +265,11 @@ def test_an_ended_run_leaves_its_results_and_no_process(own_world: Path, number:
         return bool(found) and any(row["ref_us"] for row in json.loads(found[0].read_text())["per_case"])
 
     _await(has_a_row)
+    assert len(_workers_of(own_world / "runs")) == 1
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == (-9 if number == signal.SIGKILL else 130), err
-    _await(lambda: not _processes_of(own_world / "runs"), 15)
+    _await(lambda: not _workers_of(own_world / "runs"), 15)
     result = _result(own_world)
     assert result["complete"] is False
     measured = [row for row in result["per_case"] if row["status"] == "measured"]
@@ -273,6 +278,21 @@ def test_an_ended_run_leaves_its_results_and_no_process(own_world: Path, number:
     if number != signal.SIGKILL:
         assert (Path(result["folder"]) / "perf_report.md").exists()
         assert "Traceback" not in err
+
+
+def test_chinese_pages_hold_a_command_that_runs(own_world: Path) -> None:
+    operators.write(own_world / "mine op", operators.SOUND, [operators.case(0.0), operators.case(1.0)])
+    done = _msprun("op=./mine op", *FEW, cwd=own_world, MSPRUN_LANG="zh", PYTHONIOENCODING="utf-8")
+    assert done.returncode == 0 and "个用例" in done.stdout, done.stderr
+    result = _result(own_world)
+    assert result["provenance"]["lang"] == {"value": "zh", "source": "env", "why": "MSPRUN_LANG=zh"}
+    page = (own_world / "mine op" / "perf_report.md").read_text(encoding="utf-8")
+    assert page.startswith("# 性能评估结果\n")
+    command = page.split("## 深度瓶颈分析")[1].split("```sh\n")[1].split("\n```")[0]
+    name, *words = shlex.split(command.replace("budget_s=10", "budget_s=0.2"))
+    assert name == "msprun"
+    again = _msprun(*words, "print=json", cwd=own_world)
+    assert again.returncode == 0 and json.loads(again.stdout)["counts"]["run"] == 1
 
 
 def test_the_wrapper_runs_by_hand(own_world: Path) -> None:

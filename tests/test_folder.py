@@ -29,7 +29,8 @@ def _plan(at: Path, operator: Path) -> Plan:
     return Plan(
         mode="quick", operator=_operator(operator), cases=(), sides=SIDES,
         schedule=Schedule(
-            warmup=1, repeats=1, budget_s=1, order="interleaved", seed=0, visits=1, quads_min=8, quads_max=9,
+            warmup=1, repeats=1, budget_s=1, order="interleaved", cache="warm", seed=0, visits=1,
+            quads_min=8, quads_max=9,
             precision=0.02, block_us=50, block_calls_max=10, warmup_min=1, warmup_max=2, warmup_s=1,
         ),
         check=CheckRule(
@@ -39,7 +40,7 @@ def _plan(at: Path, operator: Path) -> Plan:
         device=DeviceFacts(kind="cpu", id=0, id_source="auto", name="x", cores=1, threads=1), profiler="clock",
         python=Path("/usr/bin/python3"), sessions=(session,), retry=0, keep_going=False, fail_on="any", save_to_op=True,
         folder=at, pages=(("json", None, "result.json"), ("log", "x", "performance.log"), ("csv", None, "samples.csv")),
-        log_limit_mb=1, provenance={}, files={}, overrides=(), choices={}, expected_s=1,
+        lang="en", log_limit_mb=1, provenance={}, files={}, overrides=(), choices={}, expected_s=1,
     )  # fmt: skip
 
 
@@ -182,3 +183,17 @@ def test_a_torn_plan_is_refused(tmp_path: Path) -> None:
     (at / "plan.json").write_text('{"mode": ')
     with pytest.raises(ConfigError, match="cannot be taken up again"):
         folder.reopen(_plan(at, tmp_path))
+
+
+def test_the_folder_of_all_runs_is_made_once(tmp_path: Path) -> None:
+    folder.make_out(tmp_path / "a" / "runs")
+    ignored = tmp_path / "a" / "runs" / ".gitignore"
+    ignored.write_text("mine\n")
+    folder.make_out(tmp_path / "a" / "runs")
+    assert ignored.read_text() == "mine\n"
+
+
+def test_a_run_that_left_no_result_starts_in_its_old_folder(tmp_path: Path) -> None:
+    at = tmp_path / "runs" / "one"
+    folder.create(_plan(at, tmp_path), _invocation(at))
+    folder.create(_plan(at, tmp_path), replace(_invocation(at), resume=True))

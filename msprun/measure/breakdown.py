@@ -18,6 +18,8 @@ def break_down(crew: Crew, tally: Tally) -> None:
         if reply.failure is not None:
             tally.note([{"code": "no_breakdown", "figures": {"side": side, "error": reply.failure.message}}])
             continue
+        if reply.body.get("kernels_vary"):
+            tally.note([{"code": "kernels_vary", "figures": {"side": side}}])
         told = tally.sides[side]
         told.operators = msgspec.convert(reply.body.get("operators", []), tuple[OperatorTime, ...])
         told.operators_us = reply.body.get("operators_us")

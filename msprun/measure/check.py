@@ -18,33 +18,56 @@ def check(crew: Crew, tally: Tally, plan: Plan) -> None:
         tally.fail(None, failure)
     if failure is not None or tally.skipped is not None:
         return
-    stored: str | None = None
     for side in plan.sides:
         reply = crew.ready(tally, side)
         if reply.failure is not None:
             tally.fail(side, reply.failure)
-        elif side == "reference":
-            stored = reply.body.get("hash")
-    if stored is not None and plan.check.rule != "none" and not any(t.failure for t in tally.sides.values()):
-        _compare(crew, tally, plan, stored)
+    is_whole = len(plan.sides) > 1 and not any(told.failure for told in tally.sides.values())
+    if is_whole and plan.check.rule != "none":
+        _compare(crew, tally, plan)
 
 
-def _compare(crew: Crew, tally: Tally, plan: Plan, stored: str) -> None:
+def recheck(crew: Crew, tally: Tally, plan: Plan) -> None:
+    """After timing: a candidate that was right must still be right, with the inputs that it was first checked with."""
+    if tally.correctness.state != "correct" or "candidate" not in tally.timed_sides or not tally.samples:
+        return
+    stored = _outputs(crew, tally, plan)
+    if stored is not None:
+        _judge(crew, tally, plan, "recheck", stored)
+
+
+def _compare(crew: Crew, tally: Tally, plan: Plan) -> None:
     # A candidate that took the worker with it left the next one without the reference's outputs.
+    stored = _outputs(crew, tally, plan)
+    if stored is None:
+        return
+    _judge(crew, tally, plan, "check", stored)
+    if tally.correctness.state == "correct":
+        _judge(crew, tally, plan, "attack", stored)
+
+
+def _outputs(crew: Crew, tally: Tally, plan: Plan) -> str | None:
+    """The hash of the reference's outputs in the present worker, where both sides are ready; None after a failure."""
     for side in plan.sides:
         reply = crew.ready(tally, side)
         if reply.failure is not None:
             tally.fail(side, reply.failure)
-            return
-        stored = reply.body.get("hash") or stored
-    reply = crew.ask("check", "check", tally, rule=msgspec.to_builtins(plan.check), hash=stored)
+            return None
+    return crew.stored(tally)
+
+
+def _judge(crew: Crew, tally: Tally, plan: Plan, do: str, stored: str) -> None:
+    """Take over the state that a request found; later ones only replace it where they find a fault."""
+    rule = msgspec.to_builtins(plan.check)
+    reply = crew.ask(do, "check", tally, side="candidate", rule=rule, hash=stored)
     if reply.failure is not None:
         tally.fail(reply.side or "candidate", reply.failure)
         return
-    tally.note(reply.body.get("notes", []))
     told = {
         "state": reply.body.get("state"),
         "rule": reply.body.get("rule"),
         "figures": reply.body.get("figures") or {},
     }
-    tally.correctness = msgspec.convert(told, Correctness)
+    found = msgspec.convert(told, Correctness)
+    if do == "check" or found.state != "correct":
+        tally.correctness = found

@@ -11,7 +11,7 @@ from typing import Any
 from msprun.errors import MachineError
 from msprun.journal import Journal, Known, Memory
 from msprun.measure.breakdown import break_down
-from msprun.measure.check import check
+from msprun.measure.check import check, recheck
 from msprun.measure.crew import Crew
 from msprun.measure.tally import Tally, failures_of, is_finished, row
 from msprun.measure.timing import Timer
@@ -19,6 +19,7 @@ from msprun.model.failure import Failure
 from msprun.model.plan import Plan
 from msprun.model.result import CaseRow
 from msprun.plan import Bench
+from msprun.process import Spare
 
 _SAME = 3
 
@@ -26,7 +27,14 @@ _SAME = 3
 class Execution:
     """A plan under way. `tallies` hold what is known at any moment, in the order in which the cases run."""
 
-    def __init__(self, plan: Plan, made: Bench, journal: Journal, on_change: Callable[[CaseRow], None]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        made: Bench,
+        journal: Journal,
+        on_change: Callable[[CaseRow], None],
+        spare: Spare | None = None,
+    ) -> None:
         by_index = {case.index: case for case in plan.operator.cases}
         self.tallies = [Tally(by_index[index], plan, journal.add) for index in plan.cases]
         self.rows = {tally.case.index: row(tally) for tally in self.tallies}
@@ -34,7 +42,7 @@ class Execution:
         self._journal = journal
         self._plan = plan
         self._on_change = on_change
-        self._crew = Crew(plan, made, self.environment.update)
+        self._crew = Crew(plan, made, spare, self.environment.update)
         self._began = time.monotonic()
 
     def resume(self, memory: Memory) -> None:
@@ -47,6 +55,11 @@ class Execution:
             else:
                 tally.begin()
 
+    def start(self) -> None:
+        """Have a worker begin to import torch, if there is anything to do."""
+        if not all(tally.is_over for tally in self.tallies):
+            self._crew.start()
+
     def run(self) -> None:
         """Do everything. Raises MachineError when no worker ever starts, KeyboardInterrupt when the user stops it."""
         try:
@@ -55,6 +68,7 @@ class Execution:
                 timer = Timer(self._crew, self._plan)
                 for visit in range(self._plan.schedule.visits):
                     self._each(lambda tally, number=visit: timer.visit(tally, number))  # type: ignore[misc]
+                self._each(lambda tally: recheck(self._crew, tally, self._plan))
                 self._each(lambda tally: break_down(self._crew, tally))
         except MachineError as error:
             self._crew.kill()

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import UNSET
 
 from msprun.journal import Again, Entry, Seen
+from msprun.measure.work import BELOW_FLOOR, work
 from msprun.model.case import Case
 from msprun.model.failure import Failure
 from msprun.model.measurement import (
@@ -27,9 +28,11 @@ from msprun.model.result import CaseRow, Status
 from msprun.profiler import PROFILERS
 from msprun.stat.estimate import estimate, paired
 from msprun.stat.remarks import case_remarks
+from msprun.work.facts import Facts, of_case, with_outputs
 
 # The old script's words for a side that was not asked for; its callers look for them.
 NOT_ASKED = "skipped (--impl)"
+Failures = dict[Side, Failure | None]
 
 
 class SideTally:
@@ -38,6 +41,7 @@ class SideTally:
     def __init__(self) -> None:
         self.first_call_us: float | None = None
         self.construct_s: float | None = None
+        self.prepare_us: float | None = None
         self.operators: tuple[OperatorTime, ...] = ()
         self.operators_us: float | None = None
         self.operators_coverage: float | None = None
@@ -63,6 +67,8 @@ class Tally:
         self.remarks: list[Remark] = []
         self.inputs_from: str | None = None
         self.bytes = 0
+        self.arguments: Facts | None = of_case(case)
+        self.output_bytes: int | None = None
         self.sampled_s: dict[tuple[Side, ...], float] = {}
 
     @property
@@ -104,25 +110,25 @@ class Tally:
         self.samples = [s for s in self.samples if self.sides[s.side].failure is None]
 
     def note(self, notes: list[dict[str, Any]]) -> None:
-        """Keep a worker's notes as remarks, each code once."""
+        """Keep a worker's notes as remarks, each code once a side."""
         for told in notes:
-            code = str(told.get("code", "unknown"))
-            if all(remark.code != code for remark in self.remarks):
-                self.remarks.append(Remark(code=code, figures=dict(told.get("figures") or {})))
+            code, figures = str(told.get("code", "unknown")), dict(told.get("figures") or {})
+            if all((r.code, r.figures.get("side")) != (code, figures.get("side")) for r in self.remarks):
+                self.remarks.append(Remark(code=code, figures=figures))
 
 
 def row(tally: Tally) -> CaseRow:
     """The row as it stands. Statistics come from `stat` and are not repeated here."""
     if tally.stored is not None:
         return tally.stored
-    estimates = {side: _estimate(tally, side) for side in SIDES}
+    seen = {side: found for side in SIDES if (found := _estimate(tally, side)) is not None}
+    done = work(tally.plan, _facts(tally), {side: found.median_us for side, found in seen.items()})
+    failures = {side: tally.sides[side].failure or done.failures.get(side) for side in SIDES}
+    estimates = {side: None if failures[side] else seen.get(side) for side in SIDES}
     reference, candidate = estimates["reference"], estimates["candidate"]
-    is_right = tally.correctness.state in ("correct", "not_checked")
-    both = reference is not None and candidate is not None and is_right
     ref_us = reference.median_us if reference else None
-    asc_us = candidate.median_us if candidate and is_right else None
-    pair = paired(tally.samples, tally.plan.schedule.order) if both else None
-    failure = tally.sides["candidate"].failure or tally.sides["reference"].failure
+    asc_us = candidate.median_us if candidate else None
+    pair = paired(tally.samples, tally.plan.schedule.order) if reference and candidate else None
     is_skipped = tally.skipped is not None
     return CaseRow(
         case=tally.case.index,
@@ -130,24 +136,29 @@ def row(tally: Tally) -> CaseRow:
         dtype=tally.dtype,
         ref_us=ref_us,
         asc_us=asc_us,
-        speedup=ref_us / asc_us if both and ref_us and asc_us else None,
-        ref_error=None if is_skipped else _error(tally, "reference"),
-        asc_error=None if is_skipped else _error(tally, "candidate"),
+        speedup=ref_us / asc_us if ref_us and asc_us else None,
+        ref_error=None if is_skipped else _error(tally, "reference", failures),
+        asc_error=None if is_skipped else _error(tally, "candidate", failures),
         ref_prof_dir=UNSET if is_skipped else None,
         asc_prof_dir=UNSET if is_skipped else None,
         skipped=UNSET if tally.skipped is None else tally.skipped,
         name=tally.case.name,
-        status=_status(tally, pair is not None, estimates),
+        status=_status(tally, pair is not None, estimates, failures),
         correctness=tally.correctness,
-        accounting={side: _accounting(tally, e) for side, e in estimates.items() if e is not None},
+        accounting={side: _accounting(tally, found, side in done.failures) for side, found in seen.items()},
         paired=pair,
         stop=tally.stop,
-        remarks=(*tally.remarks, *_statistical(tally, pair)),
-        reference=_side(tally, "reference", reference),
-        candidate=_side(tally, "candidate", candidate),
-        failure=failure,
+        remarks=(*tally.remarks, *_statistical(tally, pair), *done.remarks),
+        reference=_side(tally, "reference", reference, failures),
+        candidate=_side(tally, "candidate", candidate, failures),
+        failure=failures["candidate"] or failures["reference"],
         inputs_from=tally.inputs_from,
+        work=done.figures,
     )
+
+
+def _facts(tally: Tally) -> Facts | None:
+    return None if tally.arguments is None else with_outputs(tally.arguments, tally.output_bytes)
 
 
 def _estimate(tally: Tally, side: Side) -> Estimate | None:
@@ -156,11 +167,11 @@ def _estimate(tally: Tally, side: Side) -> Estimate | None:
     return estimate([s for s in tally.samples if s.side == side])
 
 
-def _status(tally: Tally, is_paired: bool, estimates: dict[Side, Estimate | None]) -> Status:
+def _status(tally: Tally, is_paired: bool, estimates: dict[Side, Estimate | None], failures: Failures) -> Status:
     asked = tally.plan.sides
     if tally.skipped is not None:
         return "skipped"
-    if any(tally.sides[side].failure for side in asked):
+    if any(failures[side] for side in asked):
         return "failed"
     if tally.correctness.state not in ("correct", "not_checked"):
         return "incorrect"
@@ -173,23 +184,24 @@ def _status(tally: Tally, is_paired: bool, estimates: dict[Side, Estimate | None
     return "one_sided" if len(asked) == 1 and estimates[asked[0]] else "pending"
 
 
-def _error(tally: Tally, side: Side) -> str | None:
+def _error(tally: Tally, side: Side, failures: Failures) -> str | None:
     if side not in tally.plan.sides:
         return NOT_ASKED
-    failure = tally.sides[side].failure
+    failure = failures[side]
     if failure is not None:
         return failure.message
     state = tally.correctness.state
     return state if side == "candidate" and state not in ("correct", "not_checked") else None
 
 
-def _accounting(tally: Tally, seen: Estimate) -> Accounting:
-    """The clock records each block that it times, so its account is always exact."""
+def _accounting(tally: Tally, seen: Estimate, is_impossible: bool) -> Accounting:
+    """The clock records each block that it times, so its account is exact, unless no chip could be so fast."""
     source = PROFILERS[tally.plan.profiler].source
-    return Accounting(verdict="exact", source=source, rows=seen.samples, calls=seen.calls)
+    verdict = BELOW_FLOOR if is_impossible else "exact"
+    return Accounting(verdict=verdict, source=source, rows=seen.samples, calls=seen.calls)
 
 
-def _side(tally: Tally, side: Side, seen: Estimate | None) -> SideResult | None:
+def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -> SideResult | None:
     if side not in tally.plan.sides or tally.skipped is not None:
         return None
     told = tally.sides[side]
@@ -199,11 +211,12 @@ def _side(tally: Tally, side: Side, seen: Estimate | None) -> SideResult | None:
         samples_us=tuple(s.call_us for s in mine if s.phase == "timed") if seen else (),
         first_call_us=told.first_call_us,
         construct_s=told.construct_s,
+        prepare_us=told.prepare_us,
         warmup_calls=sum(s.calls for s in mine if s.phase == "warmup"),
         operators=told.operators,
         operators_us=told.operators_us,
         operators_coverage=told.operators_coverage,
-        failure=told.failure,
+        failure=failures[side],
     )
 
 

@@ -16,13 +16,14 @@ from msprun.model.operator import Side
 from msprun.model.plan import Plan
 from msprun.profiler import PROFILERS
 from msprun.stat import order
-from msprun.stat.block import block_calls
+from msprun.stat.block import even_blocks
 from msprun.stat.estimate import call_us
 from msprun.stat.stop import stop_reason
 from msprun.stat.warmup import is_steady
 
 _ASK_US = 100_000.0  # a request asks for about this much, so that clocks and limits are looked at between requests
 _ASK_BLOCKS = 2000
+_WARM = 10  # later visits warm up what is warm already: caches and the clock, for a tenth of the time
 
 
 class Timer:
@@ -72,8 +73,9 @@ class Timer:
     def _steady(self, tally: Tally, side: Side, visit: int, deadline: float) -> None:
         """Warm up until calls no longer get faster: within the schedule's counts, and its time for slow calls."""
         schedule = self._plan.schedule
+        limit_us = schedule.warmup_s * 1e6 / (1 if visit == 0 else _WARM)
         times: list[float] = []
-        while len(times) < schedule.warmup_max and sum(times) < schedule.warmup_s * 1e6:
+        while len(times) < schedule.warmup_max and sum(times) < limit_us:
             if len(times) >= schedule.warmup_min and is_steady(times):
                 return
             calls = _chunk(times[-1] if times else _ASK_US, schedule.warmup_max - len(times))
@@ -103,7 +105,7 @@ class Timer:
             if reason is not None:
                 tally.stop = reason if visit + 1 == schedule.visits else None
                 return
-            calls = {side: self._calls(_of(mine, side, visit)) for side in sides}
+            calls = self._calls({side: _of(mine, side, visit) for side in sides})
             blocks: list[Block] = []
             for _ in range(self._quads(mine, visit, calls)):
                 for side in order.quad(sides, self._random, schedule.order):
@@ -111,9 +113,19 @@ class Timer:
                 group += 1
             self._run(tally, blocks, deadline)
 
-    def _calls(self, seen: Sequence[Sample]) -> int:
-        """Calls of a block; one while nothing is known, since a call may take seconds."""
-        return block_calls(call_us(seen), self._plan.schedule) if seen else 1
+    def _first_size(self, tally: Tally, blocks: Sequence[Block]) -> int:
+        """Blocks of the first request, by what the first calls took: they are slower than any later one."""
+        first_us = [tally.sides[side].first_call_us for side in {block.side for block in blocks}]
+        known = [us for us in first_us if us is not None and us > 0]
+        if not known or not blocks:
+            return 1
+        return max(1, int(_ASK_US / (max(known) * max(block.calls for block in blocks))))
+
+    def _calls(self, seen: dict[Side, list[Sample]]) -> dict[Side, int]:
+        """Calls of a block; one while nothing is known, since a call may take seconds, and after each flush."""
+        if self._plan.schedule.cache == "flush" or not all(seen.values()):
+            return dict.fromkeys(seen, 1)
+        return even_blocks({side: call_us(samples) for side, samples in seen.items()}, self._plan.schedule)
 
     def _quads(self, samples: Sequence[Sample], visit: int, calls: dict[Side, int]) -> int:
         """Quads of one request: as many as take a tenth of a second, never more than the schedule wants."""
@@ -124,7 +136,7 @@ class Timer:
         """Time blocks in requests of bounded length; empty when a side failed, which is then noted."""
         gathered: list[Sample] = []
         rest = list(blocks)
-        size = 1
+        size = self._first_size(tally, rest)
         while rest:
             asked, rest = rest[:size], rest[size:]
             words = [[b.side, b.calls] for b in asked]

@@ -60,13 +60,19 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 class Paired(Struct, frozen=True, kw_only=True):
-    """Reference time over candidate time by groups that ran side by side; interval and verdict at 95 %."""
+    """Reference time over candidate time by groups that ran side by side; interval and verdict at 95 %.
+
+    `p` is the least level at which the interval would still exclude 1, `p_family` the same after Holm over all cases
+    of the run; None without an interval.
+    """
 
     speedup: float | None
     low: float | None
     high: float | None
     verdict: Verdict
     quads: int
+    p: float | None = None
+    p_family: float | None = None
 
 
 class Remark(Struct, frozen=True, kw_only=True):
@@ -109,6 +115,7 @@ class SideResult(Struct, frozen=True, kw_only=True):
     samples_us: tuple[float, ...] = ()
     first_call_us: float | None = None
     construct_s: float | None = None
+    prepare_us: float | None = None
     warmup_calls: int = 0
     operators: tuple[OperatorTime, ...] = ()
     operators_us: float | None = None

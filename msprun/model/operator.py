@@ -21,6 +21,13 @@ class Implementation(Struct, frozen=True, kw_only=True):
     env: tuple[tuple[str, str], ...] = ()
 
 
+class Work(Struct, frozen=True, kw_only=True):
+    """How much a call has to move and to compute, as texts: expressions in the names of the inputs (see `work/`)."""
+
+    bytes: str | None = None
+    flops: str | None = None
+
+
 class Operator(Struct, frozen=True, kw_only=True):
     """What is measured. `origin` names where the cases came from, as `jsonl:<file>`, `json:<file>` or `provider`."""
 
@@ -32,3 +39,5 @@ class Operator(Struct, frozen=True, kw_only=True):
     cases_file: Path | None
     origin: str
     build: tuple[str, ...] = ()
+    grad: bool = False
+    work: Work | None = None

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from msprun.model.operator import Operator, Side
+from msprun.model.soc import Soc
 
 Source = Literal["cli", "config", "env", "auto"]
 FailOn = Literal["any", "incorrect", "failed", "never"]
@@ -40,6 +41,7 @@ class Schedule(Struct, frozen=True, kw_only=True):
     repeats: int | None
     budget_s: float
     order: Literal["interleaved", "sequential"]
+    cache: Literal["warm", "rotate", "flush"]
     seed: int
     visits: int
     quads_min: int
@@ -71,6 +73,7 @@ class CheckRule(Struct, frozen=True, kw_only=True):
     atol: float | None
     threshold: float | None
     compare: str | None
+    mask: str | None = None
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -116,7 +119,7 @@ class Provenance(Struct, frozen=True, kw_only=True):
 class Plan(Struct, frozen=True, kw_only=True):
     """A request that was checked whole. `cases` are the selected indices, in the order in which they run.
 
-    `files` are the operator's files with their digests.
+    `files` are the operator's files with their digests; `soc` are the figures of the device's chip, None without any.
     """
 
     mode: str
@@ -136,9 +139,11 @@ class Plan(Struct, frozen=True, kw_only=True):
     save_to_op: bool
     folder: Path
     pages: tuple[tuple[str, str | None, str], ...]
+    lang: str
     log_limit_mb: float
     provenance: dict[str, Provenance]
     files: dict[str, str]
     overrides: tuple[str, ...]
     choices: dict[str, str]
     expected_s: float
+    soc: Soc | None = None

@@ -9,9 +9,28 @@ from msgspec import UNSET, Struct, UnsetType
 from msprun.model.failure import Failure
 from msprun.model.measurement import Accounting, Correctness, Paired, Remark, SideResult, StopReason
 from msprun.model.plan import Provenance
+from msprun.model.soc import Bound, Level
 
 SCHEMA_VERSION = 1
 Status = Literal["measured", "one_sided", "checked", "incorrect", "failed", "skipped", "pending"]
+
+
+class WorkFigures(Struct, frozen=True, kw_only=True):
+    """What one call moves and computes by `op.work`, the least time that takes, and how fast each side was.
+
+    GB/s count 1e9 bytes, TFLOP/s 1e12 operations a second. `floor_us`, what bounds it and the memory level are None
+    where no figures of the chip are known.
+    """
+
+    bytes: float | None = None
+    flops: float | None = None
+    floor_us: float | None = None
+    bound: Bound | None = None
+    level: Level | None = None
+    reference_gb_s: float | None = None
+    candidate_gb_s: float | None = None
+    reference_tflop_s: float | None = None
+    candidate_tflop_s: float | None = None
 
 
 class CaseRow(Struct, frozen=True, kw_only=True):
@@ -42,6 +61,7 @@ class CaseRow(Struct, frozen=True, kw_only=True):
     candidate: SideResult | None = None
     failure: Failure | None = None
     inputs_from: str | None = None
+    work: WorkFigures | None = None
 
 
 class Aggregates(Struct, frozen=True, kw_only=True):

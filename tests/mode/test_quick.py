@@ -94,6 +94,7 @@ def _message(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["repeats=0"], "repeats"),
         (["warmup=abc"], "abc"),
         (["op=[add,softmax]"], "-m op=add,softmax"),
+        (["op=add", "op.work.bytes=z.nbytes"], "op.work.bytes, column 1: there is no input 'z' (case fp16_small)"),
         (["op=./nowhere"], "is not there"),
         (["prof_tag=../x"], "prof_tag"),
     ],
