@@ -207,7 +207,7 @@ WRONG = [
     (["save_to_op=ture"], "there is no save_to_op=ture; did you mean true?"),
     (["prof_tag=../x"], "prof_tag=../x cannot be part of a folder's name"),
     (["out="], "out is empty"),
-    (["profiler.quads_min=500"], "profiler.quads_min=500 is more than profiler.quads_max=200"),
+    (["profiler.quads_min=500"], "profiler.quads_min=500 is more than profiler.quads_max=400"),
     (["mode=check", "warmup=1"], "mode=check does not honour warmup; use mode=quick or drop it"),
     (["mode=check", "profiler=clock"], "mode=check does not honour profiler; use mode=quick or drop it"),
     (["mode=check", "experiment=smoke"],

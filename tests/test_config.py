@@ -39,7 +39,7 @@ def test_the_schema_holds_no_default() -> None:
 
 def test_the_packaged_values_are_fine() -> None:
     run = composed()
-    assert (run.warmup, run.seed, run.profiler.visits, run.check.level) == ("auto", 0, 3, "L0")
+    assert (run.warmup, run.seed, run.profiler.visits, run.check.level) == ("auto", 0, 6, "L0")
 
 
 LOW = {**config._AT_LEAST, "warmup": 0, "repeats": 1}

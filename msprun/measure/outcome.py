@@ -16,13 +16,14 @@ from msprun.model.plan import Plan
 from msprun.model.result import SCHEMA_VERSION, CaseRow, Result
 from msprun.profiler import PROFILERS
 from msprun.stat.aggregate import aggregates, by_dtype, counts
+from msprun.stat.family import with_family
 
 _LOST = ("skipped_time", "skipped_same_failure")
 
 
 def result(plan: Plan, execution: Execution, run_id: str, started_s: float, exit_code: int | None) -> Result:
     """Everything known now. `exit_code` None means that the run is not over; 130 that it was interrupted."""
-    rows = tuple(execution.rows.values())
+    rows = with_family(tuple(execution.rows.values()))
     sides = [side for r in rows for side in (r.reference, r.candidate) if side is not None]
     figures = msgspec.structs.asdict(aggregates(rows))
     return Result(

@@ -27,7 +27,7 @@ from msprun.model.plan import Plan
 from msprun.model.result import CaseRow, Status
 from msprun.profiler import PROFILERS
 from msprun.stat.estimate import estimate, paired
-from msprun.stat.remarks import case_remarks
+from msprun.stat.remarks import Evidence, case_remarks
 from msprun.work.facts import Facts, of_case, with_outputs
 
 # The old script's words for a side that was not asked for; its callers look for them.
@@ -129,6 +129,7 @@ def row(tally: Tally) -> CaseRow:
     ref_us = reference.median_us if reference else None
     asc_us = candidate.median_us if candidate else None
     pair = paired(tally.samples, tally.plan.schedule.order) if reference and candidate else None
+    told = {side: _side(tally, side, estimates[side], failures) for side in SIDES}
     is_skipped = tally.skipped is not None
     return CaseRow(
         case=tally.case.index,
@@ -148,9 +149,9 @@ def row(tally: Tally) -> CaseRow:
         accounting={side: _accounting(tally, found, side in done.failures) for side, found in seen.items()},
         paired=pair,
         stop=tally.stop,
-        remarks=(*tally.remarks, *_statistical(tally, pair), *done.remarks),
-        reference=_side(tally, "reference", reference, failures),
-        candidate=_side(tally, "candidate", candidate, failures),
+        remarks=(*tally.remarks, *_statistical(tally, pair, told), *done.remarks),
+        reference=told["reference"],
+        candidate=told["candidate"],
         failure=failures["candidate"] or failures["reference"],
         inputs_from=tally.inputs_from,
         work=done.figures,
@@ -220,10 +221,17 @@ def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -
     )
 
 
-def _statistical(tally: Tally, pair: Paired | None) -> tuple[Remark, ...]:
-    if not any(s.phase == "timed" for s in tally.samples):
-        return ()
-    return case_remarks(tally.samples, pair, tally.plan.schedule)
+def _statistical(tally: Tally, pair: Paired | None, told: dict[Side, SideResult | None]) -> tuple[Remark, ...]:
+    operator = tally.plan.operator
+    evidence = Evidence(
+        samples=tuple(tally.samples),
+        pair=pair,
+        schedule=tally.plan.schedule,
+        sides={side: known for side, known in told.items() if known is not None},
+        is_same_code=operator.reference == operator.candidate,
+        has_extension=bool(operator.build) or any(name.endswith(".so") for name in tally.plan.files),
+    )
+    return case_remarks(evidence)
 
 
 def failures_of(known: CaseRow) -> dict[Side, Failure]:

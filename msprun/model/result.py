@@ -65,7 +65,11 @@ class CaseRow(Struct, frozen=True, kw_only=True):
 
 
 class Aggregates(Struct, frozen=True, kw_only=True):
-    """Figures over cases; speed-ups over measured, correct cases only, None where there is none."""
+    """Figures over cases; speed-ups over measured, correct cases only, None where there is none.
+
+    `geomean_low` to `geomean_high` is how far the geometric mean depends on which cases were chosen,
+    `geomean_noise_low` to `geomean_noise_high` the noise of measuring these.
+    """
 
     geomean_speedup: float | None = None
     mean_speedup: float | None = None
@@ -74,6 +78,8 @@ class Aggregates(Struct, frozen=True, kw_only=True):
     max_speedup: float | None = None
     geomean_low: float | None = None
     geomean_high: float | None = None
+    geomean_noise_low: float | None = None
+    geomean_noise_high: float | None = None
     mean_ref_us: float | None = None
     median_ref_us: float | None = None
     geomean_ref_us: float | None = None
@@ -97,7 +103,7 @@ class DtypeAggregate(Struct, frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """How many cases ended how."""
+    """How many cases ended how; `*_family`: how many verdicts hold after Holm over all cases of the run."""
 
     total: int
     run: int
@@ -110,6 +116,8 @@ class Counts(Struct, frozen=True, kw_only=True):
     slower: int
     same: int
     unresolved: int
+    faster_family: int | None = None
+    slower_family: int | None = None
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -156,6 +164,8 @@ class Result(Struct, frozen=True, kw_only=True):
     remarks: tuple[Remark, ...]
     geomean_low: float | None
     geomean_high: float | None
+    geomean_noise_low: float | None = None
+    geomean_noise_high: float | None = None
     by_dtype: tuple[DtypeAggregate, ...]
     counts: Counts
     folder: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Iterable, Sequence
-from math import exp, isfinite, log
+from math import exp, isfinite, log, sqrt
 
-from msprun.model.measurement import Verdict
+from msprun.model.measurement import Paired, Verdict
 from msprun.model.result import Aggregates, CaseRow, Counts, DtypeAggregate
 
 RESAMPLES = 1000
+LEVEL = 0.05
 
 
 def aggregates(rows: Sequence[CaseRow]) -> Aggregates:
@@ -18,9 +19,10 @@ def aggregates(rows: Sequence[CaseRow]) -> Aggregates:
 
     Sums compare like with like: `total_speedup` is over the cases that have a speed-up. None where there is nothing.
     """
-    counted = [row for row in rows if _speedup(row) is not None]
-    speedups = [s for row in counted if (s := _speedup(row)) is not None]
+    counted = [row for row in rows if usable_speedup(row) is not None]
+    speedups = [s for row in counted if (s := usable_speedup(row)) is not None]
     low, high = geomean_interval(speedups)
+    noise_low, noise_high = geomean_noise([row.paired for row in counted])
     reference = _usable(row.ref_us for row in rows)
     candidate = _usable(row.asc_us for row in rows)
     paired_ref = _usable(row.ref_us for row in counted)
@@ -33,6 +35,8 @@ def aggregates(rows: Sequence[CaseRow]) -> Aggregates:
         max_speedup=max(speedups, default=None),
         geomean_low=low,
         geomean_high=high,
+        geomean_noise_low=noise_low,
+        geomean_noise_high=noise_high,
         mean_ref_us=statistics.fmean(reference) if reference else None,
         median_ref_us=statistics.median(reference) if reference else None,
         geomean_ref_us=geomean(reference),
@@ -65,25 +69,52 @@ def geomean_interval(values: Iterable[float | None]) -> tuple[float | None, floa
     return exp(means[tail - 1]), exp(means[-tail])
 
 
+def geomean_noise(pairs: Sequence[Paired | None]) -> tuple[float | None, float | None]:
+    """95 % interval of the geometric mean of these very cases' paired speed-ups: the noise of measuring them.
+
+    The cases' own half widths on the log scale, added in quadrature as those of independent measurements, over their
+    number. None where a case has no interval.
+    """
+    logs, below, above = [], 0.0, 0.0
+    for pair in pairs:
+        if pair is None or not pair.speedup or not pair.low or not pair.high:
+            return None, None
+        logs.append(log(pair.speedup))
+        below += log(pair.speedup / pair.low) ** 2
+        above += log(pair.high / pair.speedup) ** 2
+    if not logs:
+        return None, None
+    middle = statistics.fmean(logs)
+    return exp(middle - sqrt(below) / len(logs)), exp(middle + sqrt(above) / len(logs))
+
+
 def by_dtype(rows: Sequence[CaseRow]) -> tuple[DtypeAggregate, ...]:
     """By dtype label, sorted. `faster` and `slower` count speed-ups above and below 1, as the old report did."""
     groups: dict[str, list[float]] = {}
     for row in rows:
-        if (speedup := _speedup(row)) is not None:
+        if (speedup := usable_speedup(row)) is not None:
             groups.setdefault(row.dtype, []).append(speedup)
     return tuple(_of_dtype(dtype, speedups) for dtype, speedups in sorted(groups.items()))
 
 
 def counts(rows: Sequence[CaseRow]) -> Counts:
-    """How many cases ended how; `faster` to `unresolved` by the verdicts of measured cases."""
+    """How many cases ended how; `faster` to `unresolved` by the verdicts of measured cases.
+
+    `faster_family` and `slower_family` are those of them that hold with all cases in view (`family`); None where no
+    row has been adjusted.
+    """
 
     def ended(*status: str) -> int:
         return sum(row.status in status for row in rows)
 
     def found(verdict: Verdict) -> int:
         return sum(
-            _speedup(row) is not None and row.paired is not None and row.paired.verdict == verdict for row in rows
+            usable_speedup(row) is not None and row.paired is not None and row.paired.verdict == verdict for row in rows
         )
+
+    def held(verdict: Verdict) -> int | None:
+        families = [r.paired for r in rows if usable_speedup(r) and r.paired and r.paired.p_family is not None]
+        return sum(p.verdict == verdict and (p.p_family or 0.0) <= LEVEL for p in families) if families else None
 
     return Counts(
         total=len(rows),
@@ -97,6 +128,8 @@ def counts(rows: Sequence[CaseRow]) -> Counts:
         slower=found("slower"),
         same=found("same"),
         unresolved=found("unresolved"),
+        faster_family=held("faster"),
+        slower_family=held("slower"),
     )
 
 
@@ -111,7 +144,7 @@ def _of_dtype(dtype: str, speedups: Sequence[float]) -> DtypeAggregate:
     )
 
 
-def _speedup(row: CaseRow) -> float | None:
+def usable_speedup(row: CaseRow) -> float | None:
     """The speed-up of a row that counts: measured, and neither wrong nor absurd."""
     counts_here = row.status == "measured" and row.correctness.state in ("correct", "not_checked")
     usable = _usable([row.speedup]) if counts_here else []

@@ -34,6 +34,15 @@ def rank_interval(n: int, confidence: float = 0.95) -> tuple[int, int] | None:
     return (k, n + 1 - k) if k else None
 
 
+def tails(n: int) -> list[float]:
+    """1 - coverage of the ranks k and n+1-k, for every k from 0 to n // 2; ascending."""
+    total, found = 0, []
+    for k in range(n // 2 + 1):
+        found.append(total / 2 ** (n - 1))
+        total += comb(n, k)
+    return found
+
+
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     """The median of at least one value with its order-statistic interval. Raises ValueError without values."""
     if not values:

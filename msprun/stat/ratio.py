@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import statistics
+from bisect import bisect_right
 from collections.abc import Sequence
-from math import hypot, log
+from math import exp, hypot, log
 
 from msprun.model.measurement import Sample
-from msprun.stat.interval import Interval, median_interval
-from msprun.stat.visits import Visits, between_visits
+from msprun.stat.interval import Interval, median_interval, tails
+from msprun.stat.student import student
+from msprun.stat.visits import Visits, between_visits, visits_error
 
 # Log units: the asymmetry of a harness that no number of samples resolves (A and B the same code, same tensors).
 FLOOR = 0.005
+# Halvings of the search for a p-value, which ends at exp(-32), about 1e-14.
+_STEPS, _LEAST_LOG_P = 40, -32.0
 
 
 def log_ratios(samples: Sequence[Sample]) -> dict[int, list[float]]:
@@ -47,3 +52,32 @@ def ratio_interval(visits: Visits) -> Interval | None:
     below = max(FLOOR, hypot(pooled.median - pooled.low, spread))
     above = max(FLOOR, hypot(pooled.high - pooled.median, spread))
     return Interval(median=pooled.median, low=pooled.median - below, high=pooled.median + above)
+
+
+def ratio_p(visits: Visits) -> float | None:
+    """The least level at which `ratio_interval` still excludes 0, so at most 0.05 where the 95 % interval does.
+
+    None without a group. Of n groups at least 2**(1-n), as of a sign test, which this is with a single visit.
+    """
+    values = sorted(value for visit in visits for value in visit)
+    if not values:
+        return None
+    median = statistics.median(values)
+    if abs(median) <= FLOOR:
+        return 1.0
+    away = values if median > 0 else [-value for value in reversed(values)]
+    levels, error, degrees = tails(len(values)), visits_error(visits), sum(map(bool, visits)) - 1
+
+    def excludes_zero(log_p: float) -> bool:
+        level = exp(log_p)
+        k = bisect_right(levels, level) - 1
+        if k < 1:
+            return False
+        spread = student(1 - level, degrees) * error if error else 0.0
+        return hypot(abs(median) - away[k - 1], spread) < abs(median)
+
+    low, high = _LEAST_LOG_P, 0.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if excludes_zero(middle) else (middle, high)
+    return exp(high)

@@ -1,53 +1,75 @@
-"""What the samples of a case say that a reader must know."""
+"""What the samples of a case say that a reader must know: every remark of the statistics, in order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from msprun.model.measurement import Paired, Remark, Sample
+from msgspec import Struct
+
+from msprun.model.measurement import Paired, Remark, Sample, SideResult
 from msprun.model.operator import SIDES, Side
 from msprun.model.plan import Schedule
-from msprun.stat.interval import median_interval
+from msprun.stat import doubt, likeness, populations, steadiness
 
 GROUPS_MIN = 6
-DRIFT = 0.05
-# A third needs six samples to have an interval of its own.
-DRIFT_SAMPLES_MIN = 18
 
 
-def case_remarks(samples: Sequence[Sample], pair: Paired | None, schedule: Schedule) -> tuple[Remark, ...]:
-    """few_samples, sequential_order and drift, as far as they hold; `pair` is None for one side alone."""
-    found = [_few_samples(samples, pair, schedule), _sequential_order(pair, schedule)]
-    found += [_drift(samples, side) for side in SIDES]
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What is known of a case. `pair` is None for one side alone, `sides` has those that were asked for.
+
+    `is_same_code`: the candidate is the reference by intention. `has_extension`: it comes with compiled code of its
+    own, which need not call a torch operator.
+    """
+
+    samples: tuple[Sample, ...]
+    pair: Paired | None
+    schedule: Schedule
+    sides: dict[Side, SideResult]
+    is_same_code: bool = False
+    has_extension: bool = False
+
+
+def case_remarks(evidence: Evidence) -> tuple[Remark, ...]:
+    """Remarks on how the calls were made, how steady they were, how alike, and what cannot be true."""
+    samples, schedule = evidence.samples, evidence.schedule
+    if not any(sample.phase == "timed" for sample in samples):
+        return ()
+    found: list[Remark | None] = [_few_samples(evidence), _sequential_order(evidence)]
+    for side in SIDES:
+        mine = [sample for sample in samples if sample.side == side]
+        drifts = steadiness.drift(mine, side)
+        found += [drifts, steadiness.unsteady_warmup(mine, side, schedule), steadiness.fallback_block(mine, side)]
+        found += [None if drifts else populations.two_populations(mine, side), populations.gc_or_cache(mine, side)]
+        found.append(likeness.uneven_by_period(mine, side) or likeness.uneven_by_neighbour(samples, side))
+    found += [steadiness.visits_differ(samples), likeness.uneven_by_change(samples), *_told(evidence)]
     return tuple(remark for remark in found if remark is not None)
 
 
-def _few_samples(samples: Sequence[Sample], pair: Paired | None, schedule: Schedule) -> Remark | None:
+def _told(evidence: Evidence) -> Iterable[Remark | None]:
+    """Remarks on what the sides told beside their times."""
+    for side, seen in evidence.sides.items():
+        yield populations.first_call(seen, side)
+        yield doubt.low_coverage(seen, side)
+    reference, candidate = evidence.sides.get("reference"), evidence.sides.get("candidate")
+    yield doubt.too_good(evidence.pair)
+    if candidate and not evidence.has_extension:
+        yield doubt.no_own_kernels(candidate)
+    if reference and candidate and not evidence.is_same_code:
+        yield doubt.same_kernels(reference, candidate)
+
+
+def _few_samples(evidence: Evidence) -> Remark | None:
     """Fewer groups, or samples of a single side, than an interval takes."""
-    seen = pair.quads if pair else sum(sample.phase == "timed" for sample in samples)
+    pair, schedule = evidence.pair, evidence.schedule
+    seen = pair.quads if pair else sum(sample.phase == "timed" for sample in evidence.samples)
     if seen >= GROUPS_MIN:
         return None
     step = f"budget_s={4 * schedule.budget_s:g}" if schedule.repeats is None else "repeats=auto"
     return Remark(code="few_samples", figures={"seen": seen, "needed": GROUPS_MIN}, next=step)
 
 
-def _sequential_order(pair: Paired | None, schedule: Schedule) -> Remark | None:
+def _sequential_order(evidence: Evidence) -> Remark | None:
     """One side after the other: drift is not cancelled, so there is no verdict."""
-    if pair is None or schedule.order != "sequential":
+    if evidence.pair is None or evidence.schedule.order != "sequential":
         return None
     return Remark(code="sequential_order", next="order=interleaved")
-
-
-def _drift(samples: Sequence[Sample], side: Side) -> Remark | None:
-    """The last third of a side's samples differs from the first by more than 5 %, and their intervals do not meet."""
-    times = [sample.call_us for sample in samples if sample.side == side and sample.phase == "timed"]
-    if len(times) < DRIFT_SAMPLES_MIN:
-        return None
-    third = len(times) // 3
-    first, last = median_interval(times[:third]), median_interval(times[-third:])
-    if first.median <= 0 or first.low is None or first.high is None or last.low is None or last.high is None:
-        return None
-    change = last.median / first.median - 1
-    if abs(change) <= DRIFT or (last.low <= first.high and first.low <= last.high):
-        return None
-    return Remark(code="drift", figures={"side": side, "change": change, "samples": len(times)})

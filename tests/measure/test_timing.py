@@ -137,3 +137,21 @@ def test_a_wrong_candidate_is_not_timed() -> None:
     assert {side for side, _ in crew.blocks} == {"reference"}
     found = row(tally)
     assert (found.status, found.asc_us, found.speedup, found.asc_error) == ("incorrect", None, None, "incorrect")
+
+
+def test_both_sides_are_timed_in_blocks_of_as_many_calls() -> None:
+    # The first call of a block is the slowest: identical code in blocks of one and of two is 10 % apart.
+    crew = Crew({"reference": 51.0, "candidate": 27.0})
+    tally = _timed(crew, _plan(block_us=50.0))
+    timed = {side: {s.calls for s in tally.samples if (s.side, s.phase) == (side, "timed")} for side in TRUTH_US}
+    assert timed == {"reference": {2}, "candidate": {2}}
+
+
+def test_later_visits_warm_up_slow_calls_for_a_tenth_of_the_time() -> None:
+    crew = Crew({"reference": 30_000.0, "candidate": 30_000.0}, noise=0.0)
+    tally = _timed(crew, _plan(warmup_min=40, warmup_s=1.0))
+    warm = {
+        visit: sum((s.side, s.phase, s.visit) == ("reference", "warmup", visit) for s in tally.samples)
+        for visit in range(3)
+    }
+    assert warm == {0: 34, 1: 4, 2: 4}  # 1 s and 0.1 s of 30 ms

@@ -28,7 +28,7 @@ def _write(folder: Path, cases: str = '{"inputs": [{"name": "x", "dtype": "float
 
 def test_automatic_counts_visit_each_case_three_times(capsys: pytest.CaptureFixture[str]) -> None:
     schedule = _plan(capsys)["schedule"]
-    assert (schedule["visits"], schedule["warmup"], schedule["repeats"]) == (3, None, None)
+    assert (schedule["visits"], schedule["warmup"], schedule["repeats"]) == (6, None, None)
 
 
 @pytest.mark.parametrize("word", ["warmup=5", "repeats=5"])

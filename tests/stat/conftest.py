@@ -29,7 +29,8 @@ def _groups(reference: Sequence[float], candidate: Sequence[float], visit: int =
 
 def _schedule(**more: Any) -> Schedule:
     fields: dict[str, Any] = {
-        "warmup": None, "repeats": None, "budget_s": 2.0, "order": "interleaved", "seed": 0, "visits": 3,
+        "warmup": None, "repeats": None, "budget_s": 2.0, "order": "interleaved", "cache": "warm", "seed": 0,
+        "visits": 3,
         "quads_min": 8, "quads_max": 200, "precision": 0.02, "block_us": 50.0, "block_calls_max": 1000,
         "warmup_min": 10, "warmup_max": 200, "warmup_s": 1.0,
     }  # fmt: skip

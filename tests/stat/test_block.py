@@ -9,7 +9,7 @@ from math import inf, nan
 import pytest
 
 from msprun.model.plan import Schedule
-from msprun.stat.block import block_calls
+from msprun.stat.block import block_calls, even_blocks
 
 Plans = Callable[..., Schedule]
 
@@ -35,3 +35,28 @@ def test_a_count_is_never_more_than_needed(seed: int, schedule: Plans) -> None:
         assert 1 <= calls <= 1000
         assert calls == 1000 or calls * us >= 50 * (1 - 1e-12)
         assert calls == 1 or (calls - 1) * us < 50
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "calls"),
+    [
+        (26.0, 51.0, (2, 2)),  # the two sides of one operator, one of which looked slower for a moment
+        (24.0, 26.0, (3, 3)),
+        (5.0, 400.0, (10, 2)),  # ten calls of 400 us would last four times the longest block
+        (5.0, 30000.0, (10, 1)),
+        (2000.0, 3000.0, (1, 1)),
+        (0.0, 30.0, (100, 33)),
+    ],
+)
+def test_both_sides_have_blocks_of_as_many_calls(
+    reference: float, candidate: float, calls: tuple[int, int], schedule: Plans
+) -> None:
+    seen = even_blocks({"reference": reference, "candidate": candidate}, schedule())
+    assert (seen["reference"], seen["candidate"]) == calls
+    swapped = even_blocks({"reference": candidate, "candidate": reference}, schedule())
+    assert (swapped["candidate"], swapped["reference"]) == calls
+
+
+def test_a_side_alone_has_the_blocks_that_it_needs(schedule: Plans) -> None:
+    assert even_blocks({"candidate": 2.5}, schedule()) == {"candidate": 20}
+    assert even_blocks({}, schedule()) == {}

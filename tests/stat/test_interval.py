@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msprun.stat.interval import Interval, median_interval, rank_interval
+from msprun.stat.interval import Interval, median_interval, rank_interval, tails
 
-FLOATS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60)
+# Whole millionths, since half of the least float is none.
+FLOATS = st.lists(st.floats(-1e6, 1e6).map(lambda value: round(value, 6)), min_size=1, max_size=60)
 
 
 def coverage(n: int, low: int, high: int) -> Fraction:
@@ -96,3 +97,8 @@ def test_covers_the_median_of_a_skewed_distribution_as_often_as_it_says() -> Non
         hits += interval.low <= 0.6931471805599453 <= interval.high
     exact = float(coverage(20, 6, 15))
     assert hits / runs == pytest.approx(exact, abs=0.015)
+
+
+def test_tails_are_what_ranks_leave_uncovered() -> None:
+    for n in (1, 6, 7, 30):
+        assert tails(n) == pytest.approx([float(1 - coverage(n, k, n + 1 - k)) for k in range(n // 2 + 1)])

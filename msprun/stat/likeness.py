@@ -1,0 +1,75 @@
+"""Remarks on calls that are not alike: noise knows neither the number of a call nor what ran before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log
+
+from msprun.model.measurement import Remark, Sample
+from msprun.model.operator import Side
+from msprun.stat.interval import Interval, median_interval
+from msprun.stat.ratio import log_ratios
+
+# Caches that the calls before have warmed make up to 28 % between places of a group (measured); work that is left
+# out makes more.
+ALIKE = log(1.5)
+CONFIDENCE = 0.999
+PERIODS = range(2, 9)
+VALUES_MIN = 12
+
+
+def uneven_by_period(samples: Sequence[Sample], side: Side) -> Remark | None:
+    """Every second, third ... eighth call is unlike the others, by more than half: a cache of results, for instance."""
+    numbered: list[tuple[int, float]] = []
+    calls = 0
+    for sample in samples:
+        if sample.phase == "timed" and sample.elapsed_ns > 0:
+            numbered.append((calls, log(sample.call_us)))
+        calls += sample.calls
+    for period in PERIODS:
+        places: dict[int, list[float]] = {}
+        for number, value in numbered:
+            places.setdefault(number % period, []).append(value)
+        medians = [m for values in places.values() if (m := _median(values)) is not None]
+        apart = max((_apart(one, other) for one in medians for other in medians), default=0.0)
+        if apart > ALIKE:
+            return Remark(code="uneven_calls", figures={"side": side, "period": period, "ratio": exp(apart)})
+    return None
+
+
+def uneven_by_neighbour(samples: Sequence[Sample], side: Side) -> Remark | None:
+    """A side takes another time right after itself than after the other side, by more than half."""
+    after: dict[bool, list[float]] = {True: [], False: []}
+    timed = [sample for sample in samples if sample.phase == "timed" and sample.elapsed_ns > 0]
+    for before, sample in zip(timed, timed[1:], strict=False):
+        if sample.side == side and sample.visit == before.visit:
+            after[before.side == side].append(log(sample.call_us))
+    itself, other = _median(after[True]), _median(after[False])
+    if itself is None or other is None or max(_apart(itself, other), _apart(other, itself)) <= ALIKE:
+        return None
+    return Remark(code="uneven_calls", figures={"side": side, "after_itself": exp(itself.median - other.median)})
+
+
+def uneven_by_change(samples: Sequence[Sample]) -> Remark | None:
+    """The speed-up of the last third of the groups is another than that of the first, by more than half.
+
+    What the machine does, both sides of a group suffer; so a side has changed what it does.
+    """
+    values = [value for visit in log_ratios(samples).values() for value in visit]
+    third = len(values) // 3
+    first, last = _median(values[:third]), _median(values[len(values) - third :])
+    if first is None or last is None or max(_apart(first, last), _apart(last, first)) <= ALIKE:
+        return None
+    return Remark(code="uneven_calls", figures={"change": exp(last.median - first.median) - 1, "samples": len(values)})
+
+
+def _median(values: Sequence[float]) -> Interval | None:
+    """None where there are too few values for an interval at 99.9 %."""
+    return median_interval(values, CONFIDENCE) if len(values) >= VALUES_MIN else None
+
+
+def _apart(slow: Interval, fast: Interval) -> float:
+    """Distance of the medians where `slow` is above `fast` and their intervals do not meet, else 0."""
+    if slow.low is None or fast.high is None or slow.low <= fast.high:
+        return 0.0
+    return slow.median - fast.median
