@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from msgspec.structs import replace
 
 from msprun.report import write_pages
 
@@ -69,6 +70,18 @@ def test_line(log: Log, name: str, line: str) -> None:
 
 def test_result_without_speedup_has_no_block_of_speedups(log: Log) -> None:
     assert not [line for line in log.lines("one_sided") if line.startswith(("--- Speedup", "  Asc ", "  Total"))]
+
+
+def test_how_sure_says_what_these_cases_are_and_what_holds_among_all(log: Log, tmp_path: Path) -> None:
+    result = log.made.RESULTS["all_good"]()
+    counts = replace(result.counts, faster_family=2, slower_family=1)
+    known = replace(result, counts=counts, geomean_noise_low=2.7, geomean_noise_high=2.9)
+    page = ("log", "performance.log.j2", "performance.log")
+    (file,) = write_pages(known, (), [page], tmp_path, "en")
+    (line,) = [line for line in file.read_text().splitlines() if line.startswith("How sure")]
+    assert "the geomean of these very cases lies within 2.700 - 2.900" in line
+    assert "with all cases in view (Holm) 2 faster and 1 slower hold" in line
+    assert not any("Holm" in line for line in log.lines("all_good"))  # a result from before
 
 
 def test_partial_result_says_so_first(log: Log) -> None:
