@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msprun.stat.visits import MEDIAN_SHARE, between_visits, centred, half_width
+from msprun.stat.visits import between_visits, centred, half_width
 
 VISITS = st.lists(st.lists(st.floats(-1, 1), min_size=1, max_size=9), min_size=1, max_size=4)
 
@@ -23,12 +23,9 @@ def test_half_width_needs_six_values() -> None:
 
 def test_spread_of_quiet_visits_is_that_of_students_t() -> None:
     visits = [[0.01] * 5, [0.02] * 5, [0.03] * 5]
-    wider = MEDIAN_SHARE**0.5
-    assert between_visits(visits) == pytest.approx(4.3027 * 0.01 / 3**0.5 * wider, rel=1e-4)
-    assert between_visits(visits[:2]) == pytest.approx(
-        12.706 * 0.005 * wider, rel=1e-4
-    )  # sd of two = distance / sqrt 2
-    assert between_visits(visits, 0.99) == pytest.approx(9.9248 * 0.01 / 3**0.5 * wider, rel=1e-4)
+    assert between_visits(visits) == pytest.approx(4.3027 * 0.01 / 3**0.5, rel=1e-4)
+    assert between_visits(visits[:2]) == pytest.approx(12.706 * 0.005, rel=1e-4)  # sd of two = distance / sqrt 2
+    assert between_visits(visits, 0.99) == pytest.approx(9.9248 * 0.01 / 3**0.5, rel=1e-4)
 
 
 def test_one_visit_has_nothing_to_disagree_with() -> None:
