@@ -64,37 +64,53 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--part", choices=("both", "synthetic", "real"), default="both", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, help=f"runs of each operator and candidate (default: {ROUNDS})")
     asked = parser.parse_args(argv)
-    began, start, before = time.strftime("%Y-%m-%dT%H:%M:%S%z"), time.monotonic(), machine.load()
-    found: list[Synthetic] = []
-    real: list[Verdict] = []
-    failures: list[str] = []
+    found = Findings()
     try:
         if asked.part != "real":
-            found += synthetic(RUNS_QUICK if asked.quick else RUNS)
+            for stream in STREAMS:
+                _say(stream.name)
+                found.synthetic.append(on_stream(stream, RUNS_QUICK if asked.quick else RUNS))
+                found.save()
         if asked.part != "synthetic":
-            examples(asked.rounds or (ROUNDS_QUICK if asked.quick else ROUNDS), real, failures)
+            examples(asked.rounds or (ROUNDS_QUICK if asked.quick else ROUNDS), found)
     except KeyboardInterrupt:
-        failures.append("interrupted")
-    report = Report(
-        began=began,
-        took_s=time.monotonic() - start,
-        machine=machine.describe(),
-        load_before=before,
-        load_after=machine.load(),
-        synthetic=tuple(found),
-        real=tuple(real),
-        failures=tuple(failures),
-    )
-    show(report)
-    print(f"Results: {save(report)}")
-    return 1 if failures else 0
+        found.failures.append("interrupted")
+    path = found.save()
+    show(found.report())
+    print(f"Results: {path}")
+    return 1 if found.failures else 0
 
 
-def synthetic(runs: int) -> Iterable[Synthetic]:
-    """One line for each stream."""
-    for stream in STREAMS:
-        _say(stream.name)
-        yield on_stream(stream, runs)
+class Findings:
+    """What is known so far; saved after every step, since all of it takes an hour."""
+
+    def __init__(self) -> None:
+        self.synthetic: list[Synthetic] = []
+        self.real: list[Verdict] = []
+        self.failures: list[str] = []
+        self._began = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+        self._start = time.monotonic()
+        self._load = machine.load()
+        self._path = HERE / "results" / time.strftime("coverage-%Y%m%d-%H%M%S.json")
+
+    def report(self) -> Report:
+        """Everything, with the machine as it is now."""
+        return Report(
+            began=self._began,
+            took_s=time.monotonic() - self._start,
+            machine=machine.describe(),
+            load_before=self._load,
+            load_after=machine.load(),
+            synthetic=tuple(self.synthetic),
+            real=tuple(self.real),
+            failures=tuple(self.failures),
+        )
+
+    def save(self) -> Path:
+        """Write `results/coverage-<time>.json`; its path."""
+        self._path.parent.mkdir(exist_ok=True)
+        self._path.write_bytes(msgspec.json.format(msgspec.json.encode(self.report()), indent=1) + b"\n")
+        return self._path
 
 
 def on_stream(stream: Stream, runs: int) -> Synthetic:
@@ -122,8 +138,8 @@ def on_stream(stream: Stream, runs: int) -> Synthetic:
     )
 
 
-def examples(rounds: int, found: list[Verdict], failures: list[str]) -> None:
-    """The operators against themselves and against 10 % more work, in turn; `found` grows, so nothing is lost."""
+def examples(rounds: int, found: Findings) -> None:
+    """The operators against themselves and against 10 % more work, in turn."""
     with tempfile.TemporaryDirectory(prefix="msprun-coverage-") as folder:
         place = Place(Path(folder), (sys.executable,), this_msprun())
         prepare(place)
@@ -132,9 +148,10 @@ def examples(rounds: int, found: list[Verdict], failures: list[str]) -> None:
                 for more in (0.0, MORE):
                     _say(f"round {number + 1} of {rounds}: {operator}{f' and {more:.0%} more' if more else ''}")
                     try:
-                        found += verdicts(place, operator, more, number)
+                        found.real += verdicts(place, operator, more, number)
                     except Broken as error:
-                        failures.append(f"{operator}: {error}")
+                        found.failures.append(f"{operator}: {error}")
+                    found.save()
 
 
 def show(report: Report) -> None:
@@ -207,15 +224,6 @@ def table(title: str, head: Sequence[str], lines: Sequence[Sequence[str]]) -> No
     for line in lines:
         drawn.add_row(*line)
     Console().print(drawn)
-
-
-def save(report: Report) -> Path:
-    """Write `coverage-<time>.json` below results/; its path."""
-    folder = HERE / "results"
-    folder.mkdir(exist_ok=True)
-    path = folder / time.strftime("coverage-%Y%m%d-%H%M%S.json")
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n")
-    return path
 
 
 def _say(text: str) -> None:
