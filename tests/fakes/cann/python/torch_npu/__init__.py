@@ -6,13 +6,14 @@ import time
 if "no_cann" in os.environ.get("FAKE_CANN_FAULT", "").replace(":", ",").replace("@", ",").split(","):
     raise ImportError("libhccl.so: cannot open shared object file: No such file or directory")
 
-from . import npu
+from . import npu, profiler
 from ._backend import enter
 from ._model import Kernel, described
 from ._runtime import RUNTIME
 
 __version__ = "2.13.0"
 KEPT = enter(npu)
+__all__ = ["fake_note", "launch", "npu", "profiler"]
 
 
 def _autoload():
@@ -29,7 +30,7 @@ def launch(name, compute, *tensors, kind="AI_VECTOR_CORE", duration_us=10.0, blo
     device.check()
     answer = compute(*taken.args)
     given = taken.given(answer, device.pool, npu.torch_device(device.logic))
-    inputs, outputs = taken.devices_tensors(), tensors_of(given)
+    inputs, outputs = taken.inputs, tensors_of(given)
     mixed = 2 * block_num if kind.startswith("MIX") else 0
     shapes = described(inputs), described(outputs)
     device.operator(name, Kernel(name, name, kind, duration_us, block_num, mixed, *shapes), host_ns)

@@ -12,6 +12,7 @@ class Arguments:
 
     def __init__(self, args, kwargs):
         self.pairs = []
+        self.inputs = []  # the device's tensors as often as they were given
         self.strangers = []
         self.index = None  # of the device
         self.args = tuple(self.taken(value) for value in args)
@@ -33,6 +34,7 @@ class Arguments:
             if value.dim() > 0:
                 self.strangers.append(value)
             return value
+        self.inputs.append(value)
         for device, host, _ in self.pairs:
             if device is value:
                 return host
@@ -45,9 +47,6 @@ class Arguments:
         """Raise RuntimeError where tensors of the host stand among the device's."""
         if self.pairs and self.strangers:
             raise RuntimeError(MIXED % self.index)
-
-    def devices_tensors(self):
-        return [device for device, _, _ in self.pairs]
 
     def resized(self):
         """Have the device's tensors follow what the operator resized, such as an `out=`."""

@@ -1,4 +1,4 @@
-"""One emulated NPU as this process sees it: begins when it is first used, launches, waits, and goes wrong on request."""
+"""One emulated NPU as this process sees it: begins when first used, launches, waits, and goes wrong on request."""
 
 import ctypes
 import glob
@@ -86,7 +86,9 @@ class Device:
         """Launch a kernel on the current stream."""
         kind = self.model.on_chip(kernel.kind)
         kernel = kernel if kind == kernel.kind else kernel._replace(kind=kind)
-        duration = self.model.real_ns(kernel, self.settings.has_pmu)
+        profiler = self.runtime.profiler
+        has_pmu = self.settings.has_pmu or profiler is not None and profiler.has_pmu
+        duration = self.model.real_ns(kernel, has_pmu)
         self.time.kernel(self.stream, kernel, duration, host_ns)
         self.journal.records[-1]["mhz"] = self.settings.mhz
         self.launches += 1

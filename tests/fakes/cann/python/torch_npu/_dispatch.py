@@ -61,7 +61,7 @@ class Operator:
 
     def launch(self, device, taken, outputs, host_ns):
         """The kernel, or what a fault makes of it; an answer that is no tensor is waited for."""
-        inputs = taken.devices_tensors()
+        inputs = taken.inputs
         if device.falls_back(self.word):
             device.time.copy(device.stream, "D2H", sum(map(size_of, inputs)), host_ns)
             device.synchronize()

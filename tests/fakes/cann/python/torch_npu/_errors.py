@@ -3,21 +3,19 @@
 import os
 import time
 
+LOOK = "Rectify the fault based on the error information in the ascend log."
 MEANINGS = {
     107001: ("Invalid device ID.", "Check whether the device ID is valid."),
-    507014: ("The aicore execution times out.", "Rectify the fault based on the error information in the ascend log."),
-    507015: ("The aicore execution is abnormal.", "Rectify the fault based on the error information in the ascend log."),
-    507033: ("Failed to open the device.", "Rectify the fault based on the error information in the ascend log."),
-    507899: ("An internal error occurs in the Driver module.", "Rectify the fault based on the error information in the ascend log."),
-}  # fmt: skip
+    507014: ("The aicore execution times out.", LOOK),
+    507015: ("The aicore execution is abnormal.", LOOK),
+    507033: ("Failed to open the device.", LOOK),
+}
+ERROR = "there is an exception of fftsplus aivector error, core id is 20, error code = %s"
 DETAILS = {
-    107001: "EE1001: [PID: %d] %s The argument is invalid.Reason: Set device failed, invalid device, set drv device=-1",
-    507014: "EZ9999: Inner Error!\nEZ9999: [PID: %d] %s There is an exception of fftsplus aivector error, [aicore timeout], "
-    "subErrType:4.[FUNC:ProcessStarsCoreErrorInfo][FILE:device_error_core_proc.cc][LINE:303]",
-    507015: "EZ9999: Inner Error!\nEZ9999: [PID: %d] %s There is an exception of fftsplus aivector error, core id is 20, "
-    "error code = 0x800000, errorStr: The MPU address access is invalid.[FUNC:ProcessStarsCoreErrorInfo]",
-    507033: "EE9999: Inner Error!\nEE9999: [PID: %d] %s open device failed, runtime result = 507033.[FUNC:ReportCallError]",
-    507899: "EL9999: Inner Error!\nEL9999: [PID: %d] %s drvOpenDevice failed, drvRetCode=87.[FUNC:ReportCallError]",
+    107001: "EE1001: [PID: %d] %s The argument is invalid.Reason: Set device failed, invalid device.",
+    507014: "EZ9999: Inner Error!\nEZ9999: [PID: %d] %s " + ERROR % "0, [aicore timeout], subErrType:4.",
+    507015: "EZ9999: Inner Error!\nEZ9999: [PID: %d] %s " + ERROR % "0x800000, The MPU address access is invalid.",
+    507033: "EE9999: Inner Error!\nEE9999: [PID: %d] %s open device failed, runtime result = 507033.",
 }
 
 

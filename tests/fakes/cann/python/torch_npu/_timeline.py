@@ -83,7 +83,7 @@ class Timeline:
         self.hung_ns = max(host_ns + self.queue_ns + LAUNCH_NS, self.end_of())
 
     def synchronize(self, stream=None, limit_ns=0):
-        """Wait for a stream, or all. Raises RuntimeError when a task has run longer than operators may (0: for ever)."""
+        """Wait for a stream, or all. Raises RuntimeError for a task that runs longer than `limit_ns`, if not 0."""
         while self.hung_ns is not None:
             if limit_ns and time.time_ns() > self.hung_ns + limit_ns:
                 self.hung_ns = None
