@@ -13,8 +13,10 @@ from msprun.model.case import Case
 from msprun.model.failure import Failure
 from msprun.model.measurement import (
     Accounting,
+    CacheFacts,
     Correctness,
     Estimate,
+    FreshCall,
     OperatorTime,
     Paired,
     Remark,
@@ -45,6 +47,7 @@ class SideTally:
         self.operators: tuple[OperatorTime, ...] = ()
         self.operators_us: float | None = None
         self.operators_coverage: float | None = None
+        self.fresh: list[FreshCall] = []
         self.failure: Failure | None = None
 
 
@@ -69,6 +72,7 @@ class Tally:
         self.bytes = 0
         self.arguments: Facts | None = of_case(case)
         self.output_bytes: int | None = None
+        self.cache: CacheFacts | None = None
         self.sampled_s: dict[tuple[Side, ...], float] = {}
 
     @property
@@ -132,9 +136,7 @@ def row(tally: Tally) -> CaseRow:
     told = {side: _side(tally, side, estimates[side], failures) for side in SIDES}
     is_skipped = tally.skipped is not None
     return CaseRow(
-        case=tally.case.index,
-        shape=tally.shape,
-        dtype=tally.dtype,
+        **_described(tally),
         ref_us=ref_us,
         asc_us=asc_us,
         speedup=ref_us / asc_us if ref_us and asc_us else None,
@@ -143,7 +145,6 @@ def row(tally: Tally) -> CaseRow:
         ref_prof_dir=UNSET if is_skipped else None,
         asc_prof_dir=UNSET if is_skipped else None,
         skipped=UNSET if tally.skipped is None else tally.skipped,
-        name=tally.case.name,
         status=_status(tally, pair is not None, estimates, failures),
         correctness=tally.correctness,
         accounting={side: _accounting(tally, found, side in done.failures) for side, found in seen.items()},
@@ -153,9 +154,16 @@ def row(tally: Tally) -> CaseRow:
         reference=told["reference"],
         candidate=told["candidate"],
         failure=failures["candidate"] or failures["reference"],
-        inputs_from=tally.inputs_from,
         work=done.figures,
     )
+
+
+def _described(tally: Tally) -> dict[str, Any]:
+    """What a row says of the case itself, and of how its inputs were made and kept."""
+    return {
+        "case": tally.case.index, "name": tally.case.name, "shape": tally.shape, "dtype": tally.dtype,
+        "inputs_from": tally.inputs_from, "cache": tally.cache,
+    }  # fmt: skip
 
 
 def _facts(tally: Tally) -> Facts | None:
@@ -217,6 +225,7 @@ def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -
         operators=told.operators,
         operators_us=told.operators_us,
         operators_coverage=told.operators_coverage,
+        fresh=tuple(told.fresh),
         failure=failures[side],
     )
 

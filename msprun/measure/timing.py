@@ -7,11 +7,12 @@ import time
 from collections.abc import Sequence
 from typing import Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from msprun.measure.crew import Crew
 from msprun.measure.tally import Tally
-from msprun.model.measurement import Block, Sample
+from msprun.model.measurement import Block, CacheFacts, Sample
 from msprun.model.operator import Side
 from msprun.model.plan import Plan
 from msprun.profiler import PROFILERS
@@ -49,6 +50,9 @@ class Timer:
             if reply.failure is not None:
                 tally.fail(side, reply.failure)
                 return
+        if self._plan.schedule.cache != "warm" and tally.cache is None:
+            reply = self._crew.ask("cache_facts", "timing", tally)
+            tally.cache = None if reply.failure else msgspec.convert(reply.body, CacheFacts)
         deadline = time.monotonic() + self._plan.limits.case_timeout_s
         for together in self._rounds(sides):
             self._warm_up(tally, together, number, deadline)

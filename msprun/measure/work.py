@@ -12,7 +12,7 @@ from msprun.model.measurement import Remark
 from msprun.model.operator import Side
 from msprun.model.plan import Plan
 from msprun.model.result import WorkFigures
-from msprun.stat.floor import Floor, floor, floor_remark, gb_per_s, is_impossible, tflop_per_s
+from msprun.stat.floor import Floor, floor, floor_remark, floor_share, gb_per_s, is_impossible, tflop_per_s
 from msprun.work.amounts import Amounts, amounts
 from msprun.work.facts import Facts
 
@@ -56,6 +56,8 @@ def _figures(does: Amounts, least: Floor | None, times_us: Mapping[Side, float])
         candidate_gb_s=gb_per_s(does.bytes, candidate_us),
         reference_tflop_s=tflop_per_s(does.flops, reference_us),
         candidate_tflop_s=tflop_per_s(does.flops, candidate_us),
+        reference_floor_share=floor_share(reference_us, least),
+        candidate_floor_share=floor_share(candidate_us, least),
     )
 
 

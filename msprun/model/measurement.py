@@ -108,6 +108,28 @@ class OperatorTime(Struct, frozen=True, kw_only=True):
     duration_us: float
 
 
+class CacheFacts(Struct, frozen=True, kw_only=True):
+    """What `cache=rotate` or `flush` did before each call of a case, the same for all sides.
+
+    `sets` of inputs that calls walk over; `bytes` of all sets, or of the buffer that flushes; `llc_bytes` of the
+    last-level cache, None where it is not known.
+    """
+
+    sets: int
+    bytes: int
+    llc_bytes: int | None
+
+
+class FreshCall(Struct, frozen=True, kw_only=True):
+    """A call with contents that no call had seen, and one with those of all timed calls just before it (us).
+
+    Both were made in the pass that lists operators, so both are slower than timed ones.
+    """
+
+    fresh_us: float
+    again_us: float
+
+
 class SideResult(Struct, frozen=True, kw_only=True):
     """One side of one case: an estimate with its samples, or a failure, or neither when it was not asked for."""
 
@@ -120,4 +142,5 @@ class SideResult(Struct, frozen=True, kw_only=True):
     operators: tuple[OperatorTime, ...] = ()
     operators_us: float | None = None
     operators_coverage: float | None = None
+    fresh: tuple[FreshCall, ...] = ()
     failure: Failure | None = None

@@ -7,7 +7,15 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from msprun.model.failure import Failure
-from msprun.model.measurement import Accounting, Correctness, Paired, Remark, SideResult, StopReason
+from msprun.model.measurement import (
+    Accounting,
+    CacheFacts,
+    Correctness,
+    Paired,
+    Remark,
+    SideResult,
+    StopReason,
+)
 from msprun.model.plan import Provenance
 from msprun.model.soc import Bound, Level
 
@@ -18,8 +26,8 @@ Status = Literal["measured", "one_sided", "checked", "incorrect", "failed", "ski
 class WorkFigures(Struct, frozen=True, kw_only=True):
     """What one call moves and computes by `op.work`, the least time that takes, and how fast each side was.
 
-    GB/s count 1e9 bytes, TFLOP/s 1e12 operations a second. `floor_us`, what bounds it and the memory level are None
-    where no figures of the chip are known.
+    GB/s count 1e9 bytes, TFLOP/s 1e12 operations a second. `floor_us`, what bounds it, the memory level and the shares
+    (floor over time of a call, 1 where nothing could be faster) are None where no figures of the chip are known.
     """
 
     bytes: float | None = None
@@ -31,12 +39,15 @@ class WorkFigures(Struct, frozen=True, kw_only=True):
     candidate_gb_s: float | None = None
     reference_tflop_s: float | None = None
     candidate_tflop_s: float | None = None
+    reference_floor_share: float | None = None
+    candidate_floor_share: float | None = None
 
 
 class CaseRow(Struct, frozen=True, kw_only=True):
     """One case. `speedup` is exactly `ref_us / asc_us`; `paired` holds the figure that verdicts use.
 
-    `skipped` is there only in skipped rows, and the two `*_prof_dir` only in the others.
+    `skipped` is there only in skipped rows, and the two `*_prof_dir` only in the others. With cache=warm `cache` is
+    None.
     """
 
     case: int
@@ -62,6 +73,7 @@ class CaseRow(Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     inputs_from: str | None = None
     work: WorkFigures | None = None
+    cache: CacheFacts | None = None
 
 
 class Aggregates(Struct, frozen=True, kw_only=True):

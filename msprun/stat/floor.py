@@ -51,6 +51,11 @@ def floor_remark(time_us: float, least: Floor | None, side: str) -> Remark | Non
     return Remark(code="above_peak", figures=figures)
 
 
+def floor_share(time_us: float | None, least: Floor | None) -> float | None:
+    """The floor over the time of a call: 1 where nothing could be faster, None where either is not known."""
+    return least.us / time_us if least is not None and time_us else None
+
+
 def gb_per_s(nbytes: float | None, time_us: float | None) -> float | None:
     """Gigabytes (1e9 bytes) a second."""
     return nbytes / time_us / 1e3 if nbytes is not None and time_us else None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, log
+from statistics import median
 
-from msprun.model.measurement import Remark, Sample
+from msprun.model.measurement import FreshCall, Remark, Sample
 from msprun.model.operator import Side
 from msprun.stat.interval import Interval, median_interval
 from msprun.stat.ratio import log_ratios
@@ -16,6 +17,9 @@ ALIKE = log(1.5)
 CONFIDENCE = 0.999
 PERIODS = range(2, 9)
 VALUES_MIN = 12
+# Looks after the one that raised a doubt. If fresh contents were nothing to a side, a call with them would be the
+# slower one of a look half the time, and of all seven looks once in 128.
+FRESH_LOOKS = 7
 
 
 def uneven_by_period(samples: Sequence[Sample], side: Side) -> Remark | None:
@@ -61,6 +65,29 @@ def uneven_by_change(samples: Sequence[Sample]) -> Remark | None:
     if first is None or last is None or max(_apart(first, last), _apart(last, first)) <= ALIKE:
         return None
     return Remark(code="uneven_calls", figures={"change": exp(last.median - first.median) - 1, "samples": len(values)})
+
+
+def is_doubtful(look: FreshCall) -> bool:
+    """One call with fresh contents took half as long again: worth `FRESH_LOOKS` more, proof of nothing."""
+    return _slower(look) > ALIKE
+
+
+def uneven_by_contents(mine: Sequence[FreshCall], other: Sequence[FreshCall], side: Side) -> Remark | None:
+    """Fresh contents cost a side half as long again, and more than they cost the other side (empty: unknown).
+
+    Every look but the first must say so: the first was the reason to look on, so it is chosen and counts for nothing.
+    What contents do to an honest operator (denormal numbers, early exits) and what a machine does at that moment, the
+    other side suffers too; so the least of this side has to be above the most of that.
+    """
+    proof, control = ([_slower(look) for look in looks[1:]] for looks in (mine, other))
+    if len(proof) < FRESH_LOOKS or min(proof) <= max([ALIKE, *control]):
+        return None
+    fresh_us, again_us = (median(getattr(look, name) for look in mine[1:]) for name in FreshCall.__struct_fields__)
+    return Remark(code="uneven_calls", figures={"side": side, "fresh_us": fresh_us, "again_us": again_us})
+
+
+def _slower(look: FreshCall) -> float:
+    return log(look.fresh_us / look.again_us) if look.fresh_us > 0 and look.again_us > 0 else 0.0
 
 
 def _median(values: Sequence[float]) -> Interval | None:

@@ -50,6 +50,8 @@ def _told(evidence: Evidence) -> Iterable[Remark | None]:
     for side, seen in evidence.sides.items():
         yield populations.first_call(seen, side)
         yield doubt.low_coverage(seen, side)
+        others = [known.fresh for other, known in evidence.sides.items() if other != side]
+        yield likeness.uneven_by_contents(seen.fresh, next(iter(others), ()), side)
     reference, candidate = evidence.sides.get("reference"), evidence.sides.get("candidate")
     yield doubt.too_good(evidence.pair)
     if candidate and not evidence.has_extension:

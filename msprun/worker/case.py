@@ -17,7 +17,7 @@ class Side:
     """One side of a case: the model, its call, and what its first call left behind.
 
     `changed` are the leaves of inputs that the call changed, by position. `prepare` makes ready for the contents that
-    the inputs have now; None where the class has no such method.
+    the inputs have now; None where the class has no such method. `looks` counts its breakdowns.
     """
 
     def __init__(self, model, call, prepare=None):
@@ -27,6 +27,7 @@ class Side:
         self.first_us = None
         self.outputs = None
         self.changed = {}
+        self.looks = 0
 
 
 class Case:

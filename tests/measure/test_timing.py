@@ -13,7 +13,7 @@ from msprun.measure.tally import Tally, row
 from msprun.measure.timing import Timer
 from msprun.model.case import Case
 from msprun.model.failure import Failure
-from msprun.model.measurement import Correctness
+from msprun.model.measurement import CacheFacts, Correctness
 from msprun.model.plan import Plan
 from tests.report import plans
 from tests.report.results import all_good
@@ -29,14 +29,18 @@ class Crew:
         self.noise = noise
         self.blocks: list[tuple[str, int]] = []
         self.fails_at: int | None = None
+        self.asked_of_caches = 0
         self.lost: dict[str, Any] = {}
         self._random = random.Random(1)
 
     def ready(self, tally: Tally, side: str) -> Reply:
         return Reply()
 
-    def ask(self, do: str, stage: str, tally: Tally, deadline: float, *, blocks: list[list[Any]]) -> Reply:
-        assert (do, stage) == ("time", "timing")
+    def ask(self, do: str, stage: str, tally: Tally, deadline: float = 0, *, blocks: Any = ()) -> Reply:
+        assert (do, stage) in (("time", "timing"), ("cache_facts", "timing"))
+        if do == "cache_facts":
+            self.asked_of_caches += 1
+            return Reply(body={"id": 7, "sets": 32, "bytes": 33_554_432, "llc_bytes": 8_388_608})
         self.blocks += [(side, calls) for side, calls in blocks]
         if self.fails_at is not None and len(self.blocks) > self.fails_at:
             failure = Failure(stage="timing", kind="signal", message="died of SIGSEGV")
@@ -155,3 +159,18 @@ def test_later_visits_warm_up_slow_calls_for_a_tenth_of_the_time() -> None:
         for visit in range(3)
     }
     assert warm == {0: 34, 1: 4, 2: 4}  # 1 s and 0.1 s of 30 ms
+
+
+@pytest.mark.parametrize("cache", ["rotate", "flush"])
+def test_what_was_done_to_the_caches_is_asked_once_a_case_and_kept(cache: str) -> None:
+    """tile-ai/TileOPs#1725: a time that was taken with cold caches must say how they were made so."""
+    crew = Crew(TRUTH_US)
+    found = row(_timed(crew, _plan(cache=cache, budget_s=0.5)))
+    assert crew.asked_of_caches == 1
+    assert found.cache == CacheFacts(sets=32, bytes=32 << 20, llc_bytes=8 << 20)
+
+
+def test_warm_caches_are_nothing_to_tell() -> None:
+    crew = Crew(TRUTH_US)
+    assert row(_timed(crew, _plan(budget_s=0.5))).cache is None
+    assert crew.asked_of_caches == 0

@@ -9,10 +9,16 @@ from math import exp
 import pytest
 
 from benchmarks.streams import STREAMS, Stream, measured, schedule
-from msprun.model.measurement import Sample
+from msprun.model.measurement import FreshCall, Sample
 from msprun.model.operator import SIDES
 from msprun.stat import order
-from msprun.stat.likeness import uneven_by_change, uneven_by_neighbour, uneven_by_period
+from msprun.stat.likeness import (
+    is_doubtful,
+    uneven_by_change,
+    uneven_by_contents,
+    uneven_by_neighbour,
+    uneven_by_period,
+)
 
 Make = Callable[..., Sample]
 Groups = Callable[..., list[Sample]]
@@ -81,3 +87,49 @@ def test_no_noise_is_uneven(stream: Stream) -> None:
         for side in SIDES:
             assert uneven_by_period([s for s in samples if s.side == side], side) is None
             assert uneven_by_neighbour(samples, side) is None
+
+
+def looks(*pairs: tuple[float, float]) -> list[FreshCall]:
+    return [FreshCall(fresh_us=fresh, again_us=again) for fresh, again in pairs]
+
+
+FIRST = (1000.0, 10.0)
+
+
+def test_seven_looks_after_the_first_that_all_say_so_are_an_uneven_side() -> None:
+    """gpu-mode/kernelbot#501: quick on inputs that were seen before, and on no others."""
+    mine = looks(FIRST, (90, 50), (91, 50), (80, 50), (99, 50), (85, 40), (77, 50), (76, 50))
+    seen = uneven_by_contents(mine, looks((60, 50), *[(60, 50)] * 7), "candidate")
+    assert seen is not None and seen.code == "uneven_calls"
+    assert seen.figures == {"side": "candidate", "fresh_us": 85, "again_us": 50}
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"),
+    [
+        ([FIRST], []),  # a doubt, no proof
+        ([FIRST, *[(90, 50)] * 6], []),  # of six looks all are slower once in 64
+        ([FIRST, *[(90, 50)] * 6, (74, 50)], []),  # less than half as long again
+        ([FIRST, *[(90, 50)] * 7], [(50, 50), *[(50, 50)] * 6, (91, 50)]),  # the contents, or the machine
+        ([FIRST, *[(90, 50)] * 6, (0, 50)], []),  # the clock saw nothing
+        ([], []),
+    ],
+)
+def test_less_than_that_is_no_remark(mine: list[tuple[float, float]], other: list[tuple[float, float]]) -> None:
+    assert uneven_by_contents(looks(*mine), looks(*other), "candidate") is None
+
+
+def test_noise_alone_is_uneven_by_contents_in_less_than_one_of_a_hundred() -> None:
+    # The heaviest noise there is: one call in two takes a hundred times as long, which makes a look doubtful in one
+    # case of four; all seven after it are in one of 16,384.
+    rng = random.Random(11)
+    draw = lambda: rng.choice((1.0, 100.0))  # noqa: E731
+    found = 0
+    for _ in range(2000):
+        mine = looks(*[(draw(), draw()) for _ in range(8)])
+        found += is_doubtful(mine[0]) and uneven_by_contents(mine, [], "candidate") is not None
+    assert found <= 1
+
+
+def test_half_as_long_again_is_a_doubt() -> None:
+    assert [is_doubtful(look) for look in looks((74, 50), (76, 50), (20, 50), (50, 0))] == [False, True, False, False]

@@ -125,4 +125,5 @@ def test_expanded_and_strided_inputs_keep_their_memory(bench: Any) -> None:
 def test_shrinking_scales_all_floats_at_once(bench: Any) -> None:
     _, _, session = changed(bench, "[torch.ones(4), torch.arange(4)]")
     session.cases[0].tensors[0][1].fill_(2)
-    assert shrink(session.cases[0]) and tensors(session)[0].tolist() == [1.5] * 4
+    assert shrink(session.cases[0], 0) and tensors(session)[0].tolist() == [1.5] * 4
+    assert shrink(session.cases[0], 2) and tensors(session)[0].tolist() == [1.25] * 4  # 1.5 times 5 / 6
