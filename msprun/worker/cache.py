@@ -7,12 +7,12 @@ be written back while the clock runs.
 
 import math
 import os
+from functools import partial
 from pathlib import Path
 
 import torch
 
 from .binding import Call
-from .calling import run_block, run_through
 from .grad import Differentiated, wants_gradient_leaf
 from .layout import twin
 from .walk import bytes_of, replace
@@ -27,8 +27,9 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 class Warm:
     """Call after call. Where a side changes its inputs they are restored before every call, outside of the borders."""
 
-    def __init__(self, llc_bytes):
+    def __init__(self, llc_bytes, borders):
         self.llc_bytes = llc_bytes
+        self.borders = borders
 
     def facts(self, case):
         """Sets of inputs, the bytes of all of them, and the last-level cache (None: not known)."""
@@ -38,11 +39,11 @@ class Warm:
         """Nanoseconds of a block of calls of one side."""
         call = case.side(name).call
         if not case.changing:
-            return run_block(call, calls)
+            return self.borders.block(call, calls)
         total = 0
         for _ in range(calls):
-            case.restore()
-            total += run_block(call, 1)
+            self.borders.between("restore", case.restore)
+            total += self.borders.block(call, 1)
         return total
 
 
@@ -64,20 +65,22 @@ class Rotate(Warm):
             case.rotation = Rotation(case, self.sets(case))
         ahead = case.rotation.ahead(case, name, calls)
         if not case.changing:
-            return run_through([call for _, call in ahead])
+            return self.borders.through([call for _, call in ahead])
         total = 0
         for place, call in ahead:
-            total += run_block(call, 1)
-            case.rotation.restore(case, place)  # now, so that it is cold again when its turn comes
+            total += self.borders.block(call, 1)
+            # Restored now, so that the set is cold again when its turn comes.
+            self.borders.between("restore", partial(case.rotation.restore, case, place))
         return total
 
 
 class Flush(Warm):
     """Caches that hold nothing of the operator's."""
 
-    def __init__(self, llc_bytes):
-        super().__init__(llc_bytes)
-        self.buffer = torch.zeros(2 * (llc_bytes or ASSUMED_BYTES) // 4, dtype=torch.float32)
+    def __init__(self, llc_bytes, borders):
+        super().__init__(llc_bytes, borders)
+        size = 2 * (llc_bytes or ASSUMED_BYTES) // 4
+        self.buffer = torch.zeros(size, dtype=torch.float32, device=borders.device.torch)
 
     def facts(self, case):
         return dict(super().facts(case), bytes=bytes_of(self.buffer))
@@ -86,9 +89,9 @@ class Flush(Warm):
         call = case.side(name).call
         total = 0
         for _ in range(calls):
-            case.restore()
-            self.buffer.sum()
-            total += run_block(call, 1)
+            self.borders.between("restore", case.restore)
+            self.borders.between("flush", self.buffer.sum)
+            total += self.borders.block(call, 1)
         return total
 
 
@@ -139,7 +142,7 @@ POLICIES = {"warm": Warm, "rotate": Rotate, "flush": Flush}
 
 
 def llc_bytes(folder=CPU_FOLDER):
-    """The last-level cache of the first core that we may use, None where the system does not tell."""
+    """The last-level cache of the first processor core that we may use, None where the system does not tell."""
     core = min(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
     found = {}
     for index in Path(folder, "cpu%d" % core, "cache").glob("index*"):

@@ -10,12 +10,14 @@ from .seeding import seed_everything
 CLOCK = time.perf_counter_ns
 
 
-def call_once(running, call, seed):
+def call_once(running, call, seed, device):
     """One freshly seeded call in the context `running`: its output and its microseconds."""
     seed_everything(seed)
     with running, grad_mode(call):
+        device.synchronize()
         start = CLOCK()
         output = call.function(*call.args, **call.kwargs)
+        device.synchronize()
         elapsed = CLOCK() - start
     return output, elapsed / 1000
 
@@ -35,6 +37,7 @@ def time_blocks(watch, case, blocks, cache):
     try:
         for name, calls in blocks:
             with at("timing", name), watch.marked(name), grad_mode(case.side(name).call):
+                cache.borders.begin((case.index, name, "call"))
                 elapsed.append(cache.run(case, name, calls))
             if name in watch.meddling:
                 gc.enable()
@@ -45,21 +48,3 @@ def time_blocks(watch, case, blocks, cache):
         case.restore()
         watch.look_around(culprit, before)
     return elapsed
-
-
-def run_block(call, calls):
-    """A block of calls between two readings of the clock."""
-    function, args, kwargs = call
-    rest = range(calls)
-    start = CLOCK()
-    for _ in rest:
-        function(*args, **kwargs)
-    return CLOCK() - start
-
-
-def run_through(calls):
-    """A block that walks over calls with different arguments."""
-    start = CLOCK()
-    for function, args, kwargs in calls:
-        function(*args, **kwargs)
-    return CLOCK() - start

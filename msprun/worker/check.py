@@ -105,7 +105,7 @@ class Check:
             args, kwargs = wants_gradient(args), wants_gradient(kwargs)
             function = call.function.on(args, kwargs, model)
         running = self.session.watch.marked("reference")  # more threads than usual may run here
-        output, _ = call_once(running, Call(function, args, kwargs), self.session.seed)
+        output, _ = call_once(running, Call(function, args, kwargs), self.session.seed, self.session.host)
         leaves = leaves_of(output)
         inputs = tensors_in([args, kwargs], "")  # in the order of the case's own tensors, whatever the call's form
         for place in self.expected:
@@ -116,7 +116,7 @@ class Check:
         """Leaves of another call of the reference on the inputs as they are, and what it changed."""
         with at("check", "reference"):
             running = self.session.watch.marked("reference")
-            output, _ = call_once(running, self.reference.call, seed)
+            output, _ = call_once(running, self.reference.call, seed, self.session.host)
             return leaves_of(output), self.case.settle()
 
     def doubt(self, stored, verdict, expected, seed):

@@ -14,10 +14,10 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(parent):
-    """End now if that process is gone, and on Linux as soon as it goes."""
+    """End now if that process is gone, and on Linux as soon as it goes; 0 stands for whichever program started this."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
+    if os.getppid() != parent if parent else os.getppid() == 1:
         os._exit(1)
 
 

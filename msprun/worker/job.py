@@ -18,6 +18,8 @@ class Job(NamedTuple):
     socket: str
     seed: int
     device: str
+    device_id: int
+    op_timeout_s: float
     threads: int
     folder: Path
     log: Path
@@ -32,7 +34,9 @@ class Job(NamedTuple):
     warmup: int
     repeats: int
     cache: str
+    cache_bytes: int
     grad: bool
+    collector: str
 
     @property
     def compares(self):
@@ -58,6 +62,8 @@ def read_job(path):
         socket=content["socket"],
         seed=content["seed"],
         device=content["device"],
+        device_id=content.get("device_id") or 0,
+        op_timeout_s=content.get("op_timeout_s"),
         threads=content["threads"],
         folder=path.parent,
         log=path.parent / content.get("log", "results.jsonl"),
@@ -72,5 +78,7 @@ def read_job(path):
         warmup=content.get("warmup"),
         repeats=content.get("repeats"),
         cache=content.get("cache") or "warm",
+        cache_bytes=content.get("cache_bytes"),
         grad=bool(content.get("grad")),
+        collector=content.get("collector"),
     )

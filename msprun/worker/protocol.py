@@ -18,7 +18,9 @@ Every answer is appended to `results.jsonl` before it is sent.
 | check | case, side, rule, hash | `state`, `rule`, `figures`, `notes` |
 | attack | case, side, rule, hash | the same, of calls with changed contents in the same buffers |
 | cache_facts | case | `sets`, `bytes` (of all sets, or of the buffer that flushes), `llc_bytes` |
-| time | case, blocks [[side, calls], ...] | `elapsed_ns` [one a block] |
+| time | case, blocks [[side, calls], ...] | `elapsed_ns` [one a block], `recorded` |
+| boost | case | `recorded`; before a visit, on devices that clock down |
+| collect | word `begin` or `end` | with the collector `torch_npu`: nothing before `begin` is in its files |
 | recheck | case, side, rule, hash | as check, of one more call with the first inputs |
 | breakdown | case, side | `operators` [{name, calls, duration_us}], `operators_us`, `wall_us`, and two more |
 | probe | | (ok: the worker still computes rightly) |
@@ -34,10 +36,15 @@ same buffers that no call has seen, also not in an earlier breakdown. `kernels_v
 operators; `fresh_us`: wall time of the third, None where the contents cannot change.
 `inputs_from` is `provider` or `cases_file`; `arguments` are [name or null, description]: a tensor's {shape, dtype},
 a number, null, a list of these, else {kind}.
+`recorded` is None where the host's clock decides, else every call, flush and boost in the order in which they ran:
+[number, case, side or null, `call` | `restore` | `flush` | `boost`, start_ns, end_ns] (Unix, host). With the collector
+`msprof` each lies in a marker `mr|<number>` of the domain `msprun`; `environment` says whether `markers` work, or why
+not; then calls lie apart by a pause.
 `job.json` (beside the wrapper) holds `nonce`, `socket`, `seed`, `device`, `threads`, `folder`, `log`, `mark`,
 `operator` {folder, reference {file, cls}, candidate {file, cls}, against {file, cls, folder} or null},
 `cases` [{index, name, inputs or null}], `sides`, `check` (as CheckRule), `warmup`, `repeats`,
-`cache` (`warm`, `rotate`, `flush`), `grad` (calls are forward and backward).
+`cache` (`warm`, `rotate`, `flush`), `cache_bytes` (the device's last cache, null: look), `grad` (calls are forward and
+backward), `device_id` (what torch calls it), `op_timeout_s`, `collector` (null, `msprof`, `torch_npu`).
 `mark` is a file of one byte that names the side whose call is running: `r`, `c`, `a` or `-`.
 """
 

@@ -15,6 +15,8 @@ ANSWERS = {
     "recheck": lambda session, request: session.recheck(*checked(request)),
     "cache_facts": lambda session, request: session.cache_facts(request["case"]),
     "time": lambda session, request: session.time(request["case"], request["blocks"]),
+    "boost": lambda session, request: session.boost(request["case"]),
+    "collect": lambda session, request: session.collect(request["word"]),
     "breakdown": lambda session, request: session.breakdown(request["case"], request["side"]),
     "probe": lambda session, request: session.probe(),
     "release": lambda session, request: session.release(request["case"]),

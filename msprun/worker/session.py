@@ -15,8 +15,10 @@ from .breakdown import break_down, summary, vary
 from .cache import POLICIES, llc_bytes
 from .calling import call_once, time_blocks
 from .check import Check
+from .collector import COLLECTORS
 from .construct import build, copy_weights, init_forms, prepare
 from .contents import shrink
+from .device import KINDS
 from .failures import Refusal, StageError, at, message
 from .folder import Folders
 from .grad import Differentiated, leaves_of
@@ -39,12 +41,14 @@ class Session:
     def __init__(self, job):
         self.job = job
         self.seed = job.seed
-        self.device = torch.device(job.device)
+        self.host = KINDS[job.device](job)
+        self.device = self.host.torch
         self.cases = {}
         self.made = None
         self.others = {}
         torch.set_num_threads(job.threads)
-        self.cache = POLICIES[job.cache](llc_bytes())
+        self.collector = COLLECTORS[job.collector](self.host)
+        self.cache = POLICIES[job.cache](job.cache_bytes or llc_bytes(), self.collector.borders)
         self.folders = Folders(job.folders)
         self.watch = Watch(Mark(job.mark), self.folders)
 
@@ -61,6 +65,8 @@ class Session:
             "device": str(self.device),
             "cache": self.job.cache,
             "llc_bytes": self.cache.llc_bytes,
+            **self.collector.environment(),
+            **self.host.environment(),
         }
 
     def describe(self):
@@ -191,7 +197,7 @@ class Session:
             if side != REFERENCE:
                 poison(case.sizes, self.device)
             try:
-                output, one.first_us = call_once(self.watch.running(side), one.call, self.seed)
+                output, one.first_us = call_once(self.watch.running(side), one.call, self.seed, self.host)
                 answer = {"first_us": one.first_us, "output_bytes": bytes_of(output)}
                 leaves = leaves_of(output) if self.job.compares else None
             finally:
@@ -251,10 +257,23 @@ class Session:
         return self.cache.facts(self.case(index, "timing"))
 
     def time(self, index, blocks):
-        """Nanoseconds of each block [side, calls]."""
+        """Nanoseconds of each block [side, calls], and what a profiler must know of them."""
         case = self.case(index, "timing")
         with at("timing"):
-            return {"elapsed_ns": time_blocks(self.watch, case, blocks, self.cache)}
+            elapsed = time_blocks(self.watch, case, blocks, self.cache)
+            return {"elapsed_ns": elapsed, "recorded": self.collector.borders.take()}
+
+    def boost(self, index):
+        """Raise the device's clock before a visit of a case."""
+        with at("timing"):
+            self.collector.borders.begin((index, None, "boost"))
+            self.collector.borders.between("boost", self.host.boost)
+            return {"recorded": self.collector.borders.take()}
+
+    def collect(self, word):
+        """Begin or end the collection that this process makes by itself."""
+        with at("launch" if word == "begin" else "accounting"):
+            return self.collector.begin(self.job.folder) if word == "begin" else self.collector.end()
 
     def breakdown(self, index, side):
         """The torch operators of a call, and whether three calls, the last with unseen contents, run the same ones."""

@@ -48,7 +48,7 @@ def attempt(session, case, side, seed):
         poison(case.sizes, session.device)
     threads = set(threading.enumerate())
     running = session.watch.running(side) if side != "reference" else session.watch.marked(side)
-    output, us = call_once(running, case.side(side).call, seed)
+    output, us = call_once(running, case.side(side).call, seed, session.host)
     leaves = leaves_of(output)
     is_late = False
     if side != "reference":

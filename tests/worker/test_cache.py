@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import torch
 
+from msprun.worker.borders import Plain
 from msprun.worker.cache import Flush, Rotate, llc_bytes
+from msprun.worker.device import Host
 
 MODEL = """
 seen = []
@@ -53,7 +55,7 @@ def seen(side: str) -> list[tuple[int, float]]:
 )
 def test_the_number_of_sets(each: int, llc: int | None, sets: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("msprun.worker.cache.input_bytes", lambda case: each)
-    assert Rotate(llc).facts(None) == {"sets": sets, "bytes": sets * each, "llc_bytes": llc}
+    assert Rotate(llc, None).facts(None) == {"sets": sets, "bytes": sets * each, "llc_bytes": llc}
 
 
 def test_rotation_walks_the_same_sets_call_by_call_for_both_sides(bench: Any) -> None:
@@ -105,8 +107,8 @@ def test_flushing_reads_a_buffer_of_twice_the_cache_before_each_call_and_outside
 
 
 def test_the_flush_buffer_and_its_facts(bench: Any) -> None:
-    assert Flush(8 << 20).buffer.numel() * 4 == 16 << 20
-    assert Flush(None).buffer.numel() * 4 == 64 << 20
+    assert Flush(8 << 20, Plain(Host(None))).buffer.numel() * 4 == 16 << 20
+    assert Flush(None, Plain(Host(None))).buffer.numel() * 4 == 64 << 20
     session = ready(bench, "flush")
     facts = session.cache_facts(0)
     assert facts["sets"] == 1 and facts["bytes"] == session.cache.buffer.numel() * 4

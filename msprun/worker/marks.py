@@ -1,0 +1,63 @@
+"""Markers on the device's stream by CANN's own C library: the one kind that the msprof command records.
+
+torch_npu's mstx does nothing under msprof, and `import mstx` was seen to hang; so ctypes, one probe, and the reason
+where it does not answer.
+"""
+
+import ctypes
+import os
+
+DOMAIN = b"msprun"
+LIBRARY = "libms_tools_ext.so"
+PLACES = ("lib64", "tools/mstx/lib64")
+
+
+class Marks:
+    """Ranges `mr|<number>` in a domain of our own; `why` says why there are none, None where they work."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.lib = self.domain = None
+        lib, self.why = load()
+        if lib is None:
+            return
+        self.domain = lib.mstxDomainCreateA(DOMAIN)
+        probe = lib.mstxDomainRangeStartA(self.domain, b"mr|probe", None)
+        if not probe:
+            self.why = "mstxDomainRangeStartA answered 0: no profiler with --msproftx=on listens"
+            return
+        lib.mstxDomainRangeEnd(self.domain, probe)
+        self.lib = lib
+
+    def start(self, number):
+        """Open the range of a call, on the device's stream; its handle."""
+        return self.lib.mstxDomainRangeStartA(self.domain, b"mr|%d" % number, self.stream())
+
+    def end(self, handle):
+        """Close a range."""
+        self.lib.mstxDomainRangeEnd(self.domain, handle)
+
+
+def load():
+    """The library with its signatures, or None and why not."""
+    home = os.environ.get("ASCEND_HOME_PATH", "")
+    said = []
+    for path in [os.path.join(home, place, LIBRARY) for place in PLACES if home] + [LIBRARY]:
+        try:
+            lib = ctypes.CDLL(path)
+            declare(lib)
+        except (OSError, AttributeError) as error:
+            said.append(str(error))
+            continue
+        return lib, None
+    return None, "; ".join(said)
+
+
+def declare(lib):
+    """Argument types; without them 64-bit handles are cut. Raises AttributeError where a function is missing."""
+    lib.mstxDomainCreateA.argtypes = [ctypes.c_char_p]
+    lib.mstxDomainCreateA.restype = ctypes.c_void_p
+    lib.mstxDomainRangeStartA.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    lib.mstxDomainRangeStartA.restype = ctypes.c_uint64
+    lib.mstxDomainRangeEnd.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    lib.mstxDomainRangeEnd.restype = None
