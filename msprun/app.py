@@ -23,7 +23,7 @@ from hydra.types import RunMode
 from msgspec import Struct
 from omegaconf import DictConfig, OmegaConf
 
-from msprun import argv, config, process, replay, request, search, sweep
+from msprun import argv, config, process, replay, request, schema, search, sweep
 from msprun.errors import ConfigError
 from msprun.launcher import Sweeping
 from msprun.resources import data_folder
@@ -148,7 +148,7 @@ def _composed(name: str, overrides: Sequence[str], validate: bool) -> DictConfig
 def _register(given: argv.Words, cwd: Path, uid: str) -> str:
     """Tell Hydra of schema, resolvers, user folders and folders of operators; returns the primary config's name."""
     store = ConfigStore.instance()
-    store.store(group="schema", name="run", node=config.Run, provider="msprun")
+    store.store(group="schema", name="run", node=schema.Run, provider="msprun")
     stamp = time.strftime("%Y%m%d-%H%M%S")
     OmegaConf.register_new_resolver("msprun.run_dir", lambda *, _root_: _run_dir(_root_, stamp, uid), replace=True)
     OmegaConf.register_new_resolver("msprun.sweep_dir", lambda *, _root_: _sweep_dir(_root_, stamp, uid), replace=True)

@@ -12,7 +12,7 @@ from hydra.core.hydra_config import HydraConfig
 from msgspec import Struct
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from msprun import config, origin, search, suggest
+from msprun import config, origin, schema, search, suggest
 from msprun.contract import Mode
 from msprun.errors import ConfigError, MsprunError
 from msprun.model.invocation import Invocation
@@ -35,7 +35,7 @@ class Place(Struct, frozen=True, kw_only=True):
 class Asked(Struct, frozen=True, kw_only=True):
     """A request that is fine as far as the config goes, and the mode that can serve it."""
 
-    request: config.Run
+    request: schema.Run
     invocation: Invocation
     mode: Mode
 
@@ -114,7 +114,7 @@ def origin_of(cfg: DictConfig, node: DictConfig) -> origin.Origin:
     )
 
 
-def _request(cfg: DictConfig, node: DictConfig, place: Place) -> tuple[config.Run, Invocation]:
+def _request(cfg: DictConfig, node: DictConfig, place: Place) -> tuple[schema.Run, Invocation]:
     found = origin_of(cfg, node)
     _check_choices(found.choices)
     whys = _choose(cfg, found.folders)

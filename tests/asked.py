@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 from msprun import cli
-from msprun.config import Run
 from msprun.model.invocation import Invocation
+from msprun.schema import Run
 
 ALL_KEYS = frozenset(field.name for field in dataclasses.fields(Run))
 TIMING_KEYS = frozenset({"warmup", "repeats", "budget_s", "order", "impl", "profiler", "save_to_op"})

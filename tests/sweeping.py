@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from msprun import cli
 from msprun import folder as run_folder
-from msprun.config import Run
 from msprun.model.invocation import Invocation
 from msprun.report.json import dumps
+from msprun.schema import Run
 from tests.asked import ALL_KEYS
 from tests.report import results
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from omegaconf import MISSING, OmegaConf
 
-from msprun import config, suggest
+from msprun import config, schema, suggest
 from msprun.errors import ConfigError
 from msprun.keywords import KEYWORDS
 from msprun.resources import data_folder
 from tests.asked import write
 
 
-def composed() -> config.Run:
+def composed() -> schema.Run:
     """A request whose values are all fine."""
     clock = OmegaConf.load(data_folder("conf") / "profiler" / "clock.yaml")
     check = OmegaConf.load(data_folder("conf") / "check" / "default.yaml")
@@ -34,7 +34,7 @@ def test_the_schema_holds_no_default() -> None:
             found += fields(hint) if dataclasses.is_dataclass(hint) else []
         return found
 
-    assert {field.default for field in fields(config.Run)} == {MISSING}
+    assert {field.default for field in fields(schema.Run)} == {MISSING}
 
 
 def test_the_packaged_values_are_fine() -> None:
@@ -168,7 +168,7 @@ def test_errors_of_the_system_become_one_line() -> None:
     assert suggest.translated(RuntimeError(), ()).message == "RuntimeError"
 
 
-def assign(run: config.Run, key: str, value: object) -> None:
+def assign(run: schema.Run, key: str, value: object) -> None:
     *path, last = key.split(".")
     node: object = run
     for name in path:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from msprun import config
+from msprun import schema
 from tests.house import child, floors, ground, places, shape, state, values
 from tests.house.tree import ROOT, Source, sources
 
@@ -55,7 +55,7 @@ def test_a_report_has_its_template_and_golden_page_or_its_module_and_test() -> N
 
 
 def test_no_plain_key_is_called_like_a_folder_of_conf() -> None:
-    holds(places.shared_words(ROOT, config.Run))
+    holds(places.shared_words(ROOT, schema.Run))
 
 
 def test_every_module_stands_on_a_floor(package) -> None:

@@ -6,10 +6,10 @@ import shlex
 import warnings
 from pathlib import Path
 
-from msprun.config import Op, OpWork
-from msprun.config import Side as SideConfig
 from msprun.errors import ConfigError
 from msprun.model.operator import Implementation, Operator, Work
+from msprun.schema import Op, OpWork
+from msprun.schema import Side as SideConfig
 from msprun.source.cases import read_cases
 from msprun.source.faults import guess
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from msprun.config import Op, OpCheck, OpWork, Side
+from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.model.case import ScalarInput, TensorInput, TensorListInput
 from msprun.resources import data_folder
 from msprun.source.folder import load_operator

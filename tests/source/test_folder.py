@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from msprun.config import Op, OpCheck, OpWork, Side
+from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.errors import ConfigError
 from msprun.model.operator import Implementation
 from msprun.source.folder import load_operator

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from msprun import config
-from msprun.config import Op, OpCheck, OpWork, Side
+from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.errors import ConfigError
 from msprun.model.case import Case, TensorInput
 from msprun.model.operator import Implementation, Operator, Work
