@@ -13,7 +13,8 @@ from msprun.resources import data_folder
 DEFAULTS = "defaults.yaml"
 PRIMARY = "msprun.yaml"
 CHIPS = "soc"
-_NO_GROUPS = ("hydra", CHIPS)
+CODES = "acl"
+_NO_GROUPS = ("hydra", CHIPS, CODES)
 _KEY = re.compile(r"( *)([a-z_]\w*):(?: +(.+))?")
 _IN_BRACES = re.compile(r"(\w+): *(\{[^}]*\}|[^,]+)")
 

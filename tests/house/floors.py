@@ -26,6 +26,7 @@ FLOORS = (
         "language",
         "work",
         "soc",
+        "acl",
     ),
     ("contract",),
     WINGS,
