@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from tools.options import Refused
@@ -57,21 +58,23 @@ def _environment(text: str) -> dict:
 
 
 def wait(running: object, turn: object, quit_asked: object) -> int:
-    """The program's end as Popen tells it; `turn` is called meanwhile. After SIGINT it gets one second to end."""
+    """The program's end as Popen tells it; `turn` is called meanwhile.
+
+    Who is asked to quit gives the program a second, in case it was asked too, then interrupts it, then kills it.
+    """
     grace = float(os.environ.get("FAKE_CANN_SIGINT_S", "1"))
-    left = None
+    since, sent = None, 0
     while True:
         try:
             return running.wait(timeout=0.03)
         except subprocess.TimeoutExpired:
             turn()
-        if quit_asked() and left is None:
-            running.send_signal(signal.SIGINT)
-            left = grace
-        elif left is not None:
-            left -= 0.03
-            if left <= 0:
-                running.kill()
+        if not quit_asked():
+            continue
+        since = since or time.monotonic()
+        if time.monotonic() - since > grace * (sent + 1) and sent < 2:
+            running.send_signal((signal.SIGINT, signal.SIGKILL)[sent])
+            sent += 1
 
 
 def farewell(code: int) -> str:

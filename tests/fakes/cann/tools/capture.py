@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 
 from tools.faults import asked, faults
@@ -47,16 +48,19 @@ def records(path: Path) -> list:
     return found
 
 
-def last_process(found: list) -> list:
-    """The records of the newest process: a number of a process comes again."""
+def newest(found: list, session: str) -> list:
+    """The records of the process that a session saw, or of the last one: the number of a process comes again."""
     starts = [i for i, record in enumerate(found) if record.get("t") == "process"]
-    return found[starts[-1] :] if starts else []
+    ours = [i for i in starts if found[i].get("session") == session] or starts[-1:]
+    return found[ours[0] :] if ours else []
 
 
 def read(prof: Path) -> Capture:
     """The raw data of a PROF folder, without what its options and the faults have dropped. ValueError: none there."""
     options = json.loads((prof / "host/data/sample.json").read_text())
-    found = [r for path in sorted(prof.glob("device_*/data/*.jsonl")) for r in last_process(records(path))]
+    found = [
+        r for path in sorted(prof.glob("device_*/data/*.jsonl")) for r in newest(records(path), options["session"])
+    ]
     if not found:
         raise ValueError("no raw data")
     timed = [r for r in found if "start_ns" in r and "duration_ns" in r]
@@ -104,15 +108,23 @@ def _marks(found: list) -> list:
             begun[record["id"]] = dict(record, t="mark", host_start_ns=record["host_ns"], host_end_ns=None)
         elif record.get("t") == "mark_end" and record["id"] in begun:
             begun[record["id"]]["host_end_ns"] = record["host_ns"]
-    launched = sorted((r["host_ns"], r["start_ns"] + r["duration_ns"]) for r in found if r.get("t") == "kernel")
-    hosts, ends = [host for host, _ in launched], []
-    for _, end in launched:
-        ends.append(max(end, ends[-1]) if ends else end)
-    return [_on_device(mark, hosts, ends) for mark in sorted(whole + list(begun.values()), key=lambda m: m["id"])]
+    queues: dict = {}
+    for record in found:
+        if record.get("t") in ("kernel", "copy", "event") and "start_ns" in record:
+            queues.setdefault(record.get("stream"), []).append(record)
+    known = {stream: _queue(tasks) for stream, tasks in queues.items()}
+    return [_on_device(mark, known) for mark in sorted(whole + list(begun.values()), key=lambda m: m["id"])]
 
 
-def _on_device(mark: dict, hosts: list, ends: list) -> dict:
-    """A mark on a stream happens there when it is reached: after every kernel that was launched before it."""
+def _queue(tasks: list) -> tuple:
+    """(moments of launch, for each the end of everything that was launched until then)."""
+    launched = sorted((task["host_ns"], task["start_ns"] + task["duration_ns"]) for task in tasks)
+    return [host for host, _ in launched], list(accumulate((end for _, end in launched), max))
+
+
+def _on_device(mark: dict, queues: dict) -> dict:
+    """A mark on a stream happens there when it is reached: after everything that was launched before it."""
+    hosts, ends = queues.get(mark.get("stream"), ([], []))
     for side in ("start", "end"):
         host, name = mark.get("host_%s_ns" % side), "device_%s_ns" % side
         if mark.get("stream") and host is not None and mark.get(name) is None:

@@ -74,13 +74,12 @@ def _fails(prof: Path) -> bool:
 
 
 def _write(prof: Path, capture: Capture, options: dict) -> None:
-    for folder in (prof / OUTPUT, prof / LOG):
-        folder.mkdir(exist_ok=True)
+    (prof / LOG).mkdir(exist_ok=True)
     if options["type"] == "text":
+        (prof / OUTPUT).mkdir(exist_ok=True)
         for name in wanted(capture, options):
             header, rows = TABLES[name](capture, options)
-            for path in _slices(prof / OUTPUT, name, [header], rows):
-                _spoil(name, path)
+            _spoil(name, _slices(prof / OUTPUT, name, [header], rows)[-1])
         (prof / OUTPUT / "README.txt").write_text("What the files of this folder are is said in the manual.\n")
         _timeline(_free(prof / OUTPUT, "msprof_%s.json"), capture)
     if options["type"] == "db" or cann() >= (9,):

@@ -26,14 +26,20 @@ def name(number: int, pid: int) -> str:
 def make(folder: Path, number: int, process: dict, options: dict) -> Path:
     """The folder of one process; its device is called by the number that the process saw."""
     prof = folder / name(number, process["pid"])
-    for part in ("host/data", "device_%d/data" % process["device"]):
-        (prof / part).mkdir(parents=True)
+    (prof / "host/data").mkdir(parents=True)
     (prof / "host/data/sample.json").write_text(json.dumps(options))
     if "no_info" not in faults():
-        device = prof / ("device_%d" % process["device"])
         (prof / "host/info.json").write_text(json.dumps(_info(process, [])))
-        (device / ("info.json.%d" % process["device"])).write_text(json.dumps(_info(process, [_device(process)])))
+    add_device(prof, process)
     return prof
+
+
+def add_device(prof: Path, process: dict) -> None:
+    """The folder of a device in that of a process."""
+    device = prof / ("device_%d" % process["device"])
+    (device / "data").mkdir(parents=True, exist_ok=True)
+    if "no_info" not in faults():
+        (device / ("info.json.%d" % process["device"])).write_text(json.dumps(_info(process, [_device(process)])))
 
 
 def keep(prof: Path, log: Path, under: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
 from pathlib import Path
 
-from tools import capture, prof
+from tools import prof
 
 # The number that the scheduler's channel has in messages.
 CHANNEL = 50
@@ -18,18 +19,21 @@ class Session:
 
     def __init__(self, state: Path, folder: Path, options: dict) -> None:
         self.state, self.folder = state, folder
-        self.options = dict(options, start_ns=time.time_ns())
-        self.id = "%d-%d" % (os.getpid(), self.options["start_ns"])
+        start_ns = time.time_ns()
+        self.id = "%d-%d" % (os.getpid(), start_ns)
+        self.options = dict(options, start_ns=start_ns, session=self.id)
         self.profs: dict = {}
         self.refused: set = set()
         self.locks: dict = {}
+        # What was there before is no business of ours, and may be long.
+        self.read = {log: log.stat().st_size for log in state.glob("device-*.jsonl")}
 
     def look(self) -> None:
         """Give a PROF folder to each process of this session that has come to the device since."""
         for log in sorted(self.state.glob("device-*.jsonl")):
-            pid = int(log.stem.partition("-")[2])
-            if pid not in self.profs and pid not in self.refused:
-                self._adopt(log, capture.last_process(capture.records(log))[:1])
+            for process in self._new_processes(log):
+                if self._ours(process) and process["pid"] not in self.refused:
+                    self._adopt(log, process)
         for pid, folder in self.profs.items():
             prof.keep(folder, self.state / ("marks-%d.jsonl" % pid), "host/data/marks.jsonl")
 
@@ -39,18 +43,26 @@ class Session:
             os.close(lock)
         self.locks.clear()
 
-    def _adopt(self, log: Path, found: list) -> None:
-        if not found or not self._ours(found[0]):
-            return
-        process = found[0]
+    def _new_processes(self, log: Path) -> list:
+        with open(log, "rb") as file:
+            file.seek(self.read.get(log, 0))
+            whole = file.read().rpartition(b"\n")[0]
+        self.read[log] = self.read.get(log, 0) + (len(whole) + 1 if whole else 0)
+        lines = [json.loads(line) for line in whole.split(b"\n") if b'"process"' in line]
+        return [line for line in lines if line["t"] == "process"]
+
+    def _adopt(self, log: Path, process: dict) -> None:
+        pid = process["pid"]
         if not self._hold(process["physical"]):
-            self.refused.add(process["pid"])
+            self.refused.add(pid)
             place = (CHANNEL, process["physical"])
             print("[ERROR] Prof channel[%d] of device[%d] is occupied, which may cause by multi-process" % place)
             return
-        folder = prof.make(self.folder, len(self.profs) + 1, process, self.options)
-        self.profs[process["pid"]] = folder
-        prof.keep(folder, log, "device_%d/data/stars.jsonl" % process["device"])
+        if pid in self.profs:
+            prof.add_device(self.profs[pid], process)
+            return
+        self.profs[pid] = prof.make(self.folder, len(self.profs) + 1, process, self.options)
+        prof.keep(self.profs[pid], log, "device_%d/data/stars.jsonl" % process["device"])
 
     def _ours(self, process: dict) -> bool:
         if process.get("session"):

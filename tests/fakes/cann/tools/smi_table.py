@@ -12,7 +12,7 @@ from tools.state import Place, State, layout
 
 @dataclass(frozen=True)
 class Frame:
-    """The widths between the bars, those of the words in the last cell, those of numbers before a slash, and the title's."""
+    """Widths: between the bars, of words in the last cell, of numbers before a slash, of the title."""
 
     widths: tuple
     words: tuple

@@ -7,7 +7,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.capture import last_process, records
 from tools.chips import chip
 from tools.faults import faults
 
@@ -125,12 +124,22 @@ def living(physical: int) -> list:
     """The processes that have opened a device and are alive."""
     found = []
     for log in sorted(folder().glob("device-*.jsonl")):
-        lines = last_process(records(log))
-        here = lines and lines[0].get("physical") == physical and lines[-1].get("t") != "exit"
-        if here and alive(lines[0]["pid"]):
-            name = "" if "smi_blank_names" in faults() else command(lines[0]["pid"])
-            found.append({"pid": lines[0]["pid"], "name": name, "memory_mb": lines[0].get("memory_mb", 141)})
+        pid = int(log.stem.partition("-")[2])
+        if alive(pid) and physical in opened(log):
+            name = "" if "smi_blank_names" in faults() else command(pid)
+            found.append({"pid": pid, "name": name, "memory_mb": 141})
     return found
+
+
+def opened(log: Path) -> list:
+    """The physical ids that a process holds: its first lines, unless its last one says that it has let go."""
+    with open(log, "rb") as file:
+        head = file.read(4096).split(b"\n")
+        file.seek(max(0, log.stat().st_size - 4096))
+        last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+    if b'"t": "exit"' in last:
+        return []
+    return [json.loads(line)["physical"] for line in head[:-1] if b'"t": "process"' in line]
 
 
 def alive(pid: int) -> bool:

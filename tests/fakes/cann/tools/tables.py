@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 
 from tools import columns, pmu
@@ -105,8 +106,8 @@ def task_time(capture: Capture, options: dict) -> tuple:
 
 def drift(kernel: dict) -> tuple:
     """(ns longer, ns earlier) of task_time against op_summary, in steps of the counter's 20 ns."""
-    chance = seeded("drift", kernel["start_ns"], kernel["task"])
-    return 20 * chance.randrange(85, 131), 20 * chance.randrange(45, 81)
+    chance = zlib.crc32(b"%d %d" % (kernel["start_ns"], kernel["task"]))
+    return 20 * (85 + chance % 46), 20 * (45 + chance // 64 % 36)
 
 
 def _task_line(capture: Capture, row: tuple) -> str:
@@ -133,11 +134,13 @@ def _set_up(capture: Capture) -> list:
 
 
 def _marker_tasks(capture: Capture) -> list:
-    times = [mark.get("device_%s_ns" % side) for mark in capture.marks for side in ("start", "end")]
-    streams = [kernel["stream"] for kernel in capture.kernels[:1]] or [2]
+    """Each end of a range on a stream is a task of its own."""
+    ends = [
+        (mark.get("device_%s_ns" % side), mark.get("stream", 2)) for mark in capture.marks for side in ("start", "end")
+    ]
     return [
-        (time, 20, "N/A", "PROFILER_TRACE_EX", streams[0], 40000 + number)
-        for number, time in enumerate(times)
+        (time, 20, "N/A", "PROFILER_TRACE_EX", stream, (40000 + number) % 65536)
+        for number, (time, stream) in enumerate(ends)
         if time is not None
     ]
 
