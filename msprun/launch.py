@@ -39,9 +39,14 @@ class Worker:
     """A live session. After a failure that `is_lost` confirms it answers nothing more."""
 
     def __init__(
-        self, session: Session, job: dict[str, Any], log_limit_mb: float, spare: process.Spare | None = None
+        self,
+        session: Session,
+        job: dict[str, Any],
+        log_limit_mb: float,
+        spare: process.Spare | None = None,
+        fds: tuple[int, ...] = (),
     ) -> None:
-        """Write the session's folder and start it. Raises MachineError where that is not possible."""
+        """Write the session's folder and start it, `fds` left open. Raises MachineError where that is not possible."""
         self.session = session
         self.environment: dict[str, Any] = {}
         self.is_lost = False
@@ -56,7 +61,7 @@ class Worker:
             self._server.bind(str(self._socket_folder / "s"))
             self._server.listen(1)
             self._furnish(job)
-            self._child = process.Child(session.command, spare)
+            self._child = process.Child(session.command, spare, fds)
         except OSError as error:
             self._forget_socket()
             raise MachineError(f"a session cannot be started: {error}", "is there room and right to write?") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import selectors
 import signal
 import subprocess
 import time
@@ -14,10 +15,12 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from msprun.model.plan import Command, Outcome
+from msprun.model.plan import Command, Heard, Outcome
 
 # What a group is told, and how long it may take to obey, before the next and harsher word.
 PATIENCE = ((signal.SIGINT, 0.5), (signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0))
+_POLL_S = 0.1
+_LIMIT_BYTES = 1 << 20
 
 
 class Spare:
@@ -80,15 +83,16 @@ class Spare:
 class Child:
     """A running command that leads its own session, so that all it starts can be ended with it."""
 
-    def __init__(self, command: Command, spare: Spare | None = None) -> None:
+    def __init__(self, command: Command, spare: Spare | None = None, fds: tuple[int, ...] = ()) -> None:
         """Start it, in a spare process where there is one that fits.
 
+        `fds` stay open in it and in what it starts: leases, held as long as anybody is there who uses the device.
         Raises OSError when the program cannot be started or a log cannot be opened.
         """
         self.command = command
         self._started = time.monotonic()
-        taken = spare.become(command) if spare is not None else None
-        self._popen = _start(command) if taken is None else taken
+        taken = spare.become(command) if spare is not None and not fds else None
+        self._popen = _start(command, fds) if taken is None else taken
 
     @property
     def pid(self) -> int:
@@ -151,6 +155,66 @@ def run(command: Command) -> Outcome:
         raise
 
 
+def capture(argv: Sequence[str], env: Mapping[str, str], timeout_s: float, limit_bytes: int = _LIMIT_BYTES) -> Heard:
+    """What a small tool prints, both channels together, of which the first `limit_bytes` are kept.
+
+    It is over when the tool ends, prints too much or takes too long; then its whole group is killed, so that nothing
+    that it started stays behind. Raises OSError when it cannot be started.
+    """
+    began = time.monotonic()
+    popen = subprocess.Popen(
+        argv,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    assert popen.stdout is not None
+    with popen.stdout:
+        try:
+            text, timed_out = _listen(popen, began + timeout_s, limit_bytes)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(popen.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):  # a tool that hangs inside its driver dies when it returns
+        popen.wait(1.0)
+    code = popen.returncode
+    died_of = -code if code is not None and code < 0 else None
+    return Heard(
+        returncode=code if died_of is None else None,
+        signal=died_of,
+        timed_out=timed_out,
+        elapsed_s=time.monotonic() - began,
+        text=text[:limit_bytes].decode(errors="replace"),
+        is_cut=len(text) > limit_bytes,
+    )
+
+
+def _listen(popen: subprocess.Popen[bytes], end: float, limit_bytes: int) -> tuple[bytes, bool]:
+    """What comes until the tool has ended, and whether `end` (monotonic seconds) came first."""
+    assert popen.stdout is not None
+    text = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(popen.stdout, selectors.EVENT_READ)
+        while len(text) <= limit_bytes:
+            if time.monotonic() >= end:
+                return text, True
+            is_over = popen.poll() is not None  # a grandchild may hold the pipe open for ever
+            if selector.select(0 if is_over else min(_POLL_S, max(0.0, end - time.monotonic()))):
+                part = os.read(popen.stdout.fileno(), 1 << 16)
+                if not part:
+                    break
+                text += part
+            elif is_over:
+                break
+    if len(text) <= limit_bytes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            popen.wait(max(0.0, end - time.monotonic()))
+        return text, popen.returncode is None
+    return text, False
+
+
 def signal_name(number: int) -> str:
     """`SIGSEGV (Segmentation fault)`; the bare number where this system has no such signal."""
     try:
@@ -186,7 +250,7 @@ def undisturbed() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _start(command: Command) -> subprocess.Popen[bytes]:
+def _start(command: Command, fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
     with _appending(command.stdout) as out, _appending(command.stderr) as err:
         return subprocess.Popen(
             command.argv,
@@ -196,6 +260,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
             stdout=out,
             stderr=err,
             start_new_session=True,
+            pass_fds=fds,
         )
 
 

@@ -115,3 +115,52 @@ def test_the_last_writes_are_not_disturbed() -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             os.kill(os.getpid(), number)
         time.sleep(0.01)
+
+
+def test_what_a_tool_prints_on_both_channels_is_heard(tmp_path: Path) -> None:
+    text = "import os, sys; print(os.environ['WORD'], flush=True); print('b', file=sys.stderr); sys.exit(3)"
+    heard = process.capture((sys.executable, "-c", text), {**os.environ, "WORD": "a"}, 20.0)
+    assert (heard.text, heard.returncode, heard.signal, heard.timed_out) == ("a\nb\n", 3, None, False)
+    assert not heard.is_cut
+
+
+def test_a_tool_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    text = (
+        "import os, signal, subprocess, sys, time; signal.signal(15, signal.SIG_IGN);"
+        "p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
+        "print(p.pid, flush=True); time.sleep(600)"
+    )
+    heard = process.capture((sys.executable, "-c", text), os.environ, 1.5)
+    assert heard.timed_out
+    assert (heard.returncode, heard.signal) == (None, signal.SIGKILL)
+    assert _await_death(int(heard.text))
+
+
+def test_a_tool_that_never_stops_printing_is_stopped(tmp_path: Path) -> None:
+    heard = process.capture((sys.executable, "-c", "while True: print('x' * 1000)"), os.environ, 20.0, 5000)
+    assert heard.is_cut and not heard.timed_out
+    assert len(heard.text) == 5000
+    assert heard.elapsed_s < 15
+
+
+def test_a_child_that_a_tool_leaves_behind_does_not_keep_us_waiting(tmp_path: Path) -> None:
+    sleeper = "[sys.executable, '-c', 'import time; time.sleep(600)']"
+    text = f"import subprocess, sys; p = subprocess.Popen({sleeper}); print(p.pid)"
+    heard = process.capture((sys.executable, "-c", text), os.environ, 20.0)
+    assert (heard.returncode, heard.timed_out) == (0, False)
+    assert heard.elapsed_s < 15
+    assert _await_death(int(heard.text))
+
+
+def test_a_tool_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="no-such-tool"):
+        process.capture((str(tmp_path / "no-such-tool"),), os.environ, 1.0)
+
+
+def test_a_descriptor_stays_open_in_the_child_that_is_given_it(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    child = process.Child(_command(tmp_path, f"import os; os.write({writing}, b'mine')"), fds=(writing,))
+    os.close(writing)
+    assert child.wait(20) is not None
+    assert os.read(reading, 10) == b"mine"
+    os.close(reading)

@@ -34,6 +34,13 @@ class Outcome(Struct, frozen=True, kw_only=True):
     elapsed_s: float
 
 
+class Heard(Outcome, frozen=True, kw_only=True):
+    """How a tool ended and what it printed, both channels together; `is_cut` where it printed more than was kept."""
+
+    text: str
+    is_cut: bool
+
+
 class Schedule(Struct, frozen=True, kw_only=True):
     """How often each side is called. `warmup` and `repeats` None mean auto; counts are calls of each side."""
 
