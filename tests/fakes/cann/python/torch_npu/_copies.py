@@ -8,8 +8,6 @@ from ._memory import CPU, is_npu, on_device, on_host, rebind
 from ._model import VECTOR, Kernel, described
 from ._runtime import RUNTIME
 
-OVERRIDEABLE = 3  # torch's number for the attention that a device brings along
-
 
 def device_of(device):
     """(Device, torch.device) for what a factory was given, None meaning the current one."""
@@ -109,27 +107,20 @@ def convolution_backward(grad, inputs, weight, stride, padding, *rest):
     return operator(torch.ops.aten.convolution_backward.default)(grad, inputs, weight, [0], stride, padding, *rest)
 
 
-def attention_choice(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, **more):
-    """aten::_fused_sdp_choice: one fused kernel, or the definition step by step where gradients are wanted."""
-    fused = attn_mask is None and dropout_p == 0.0 and not more.get("enable_gqa")
-    wants_gradient = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (query, key, value))
-    return OVERRIDEABLE if fused and not wants_gradient else 0
+def attention(*args, **kwargs):
+    """aten::scaled_dot_product_attention: one fused kernel."""
+    from ._dispatch import operator
+
+    return operator(torch.ops.aten.scaled_dot_product_attention.default)(*args, **kwargs)
 
 
-def attention(query, key, value, attn_bias=None, dropout_p=0.0, is_causal=False, *rest, scale=None):
-    """aten::_scaled_dot_product_fused_attention_overrideable"""
-    host_ns = time.time_ns()
-    device = RUNTIME.device(query.device.index)
-    device.check()
-    inputs = [query, key, value]
-    function = torch.ops.aten._scaled_dot_product_attention_math.default
-    made = function(*map(on_host, inputs), None, 0.0, is_causal, scale=scale)[0]
-    output = on_device(made.contiguous(), query.device, device.pool)
-    word = "_scaled_dot_product_fused_attention_overrideable"
-    device.operator(word, device.model.of_operator(word, inputs, [output]), host_ns)
-    nothing = torch.empty(0, device=query.device)
-    number = torch.zeros((), dtype=torch.int64, device=CPU)
-    return output, nothing, nothing, nothing, query.shape[-2], key.shape[-2], number, number, nothing
+def attention_with_gradients(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, **more):
+    """The same where gradients may be wanted: then the definition, step by step."""
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (query, key, value)):
+        step_by_step = torch.ops.aten._scaled_dot_product_attention_math
+        return step_by_step(query, key, value, attn_mask, dropout_p, is_causal, **more)[0]
+    with torch._C._AutoDispatchBelowAutograd():
+        return attention(query, key, value, attn_mask, dropout_p, is_causal, **more)
 
 
 DIRECT = {
@@ -141,6 +132,5 @@ DIRECT = {
     "_local_scalar_dense": local_scalar,
     "convolution_overrideable": convolution,
     "convolution_backward_overrideable": convolution_backward,
-    "_fused_sdp_choice": attention_choice,
-    "_scaled_dot_product_fused_attention_overrideable": attention,
+    "scaled_dot_product_attention": attention,
 }

@@ -16,6 +16,7 @@ from ._timeline import Timeline
 DEFAULT_STREAM = 2
 KEPT_MB = 2048
 DIES_AFTER = 20
+DEADLY = ("exit", "signal", "hang_process")
 FALLBACK = (
     "[W compiler_depend.ts:137] Warning: CAUTION: The operator '%s' is not currently supported on the NPU backend and "
     "will fall back to run on the CPU. This may have performance implications. (function npu_cpu_fallback)"
@@ -48,6 +49,7 @@ class Device:
         self.error = None
         self.launches = 0
         self.counts = {}
+        self.is_mortal = any(fault.name in DEADLY for fault in self.faults.all)
         self.begin()
 
     def begin(self):
@@ -110,7 +112,7 @@ class Device:
         for fault in self.faults.named("varying"):
             if named(fault, word) and count % fault.number(1, 3) == 0:
                 self.run(kernel._replace(name="MemSet_%s" % kernel.op_type, op_type="MemSet", kind=VECTOR), host_ns)
-        if self.launches >= DIES_AFTER:
+        if self.is_mortal:
             self.die("after")
 
     def strikes(self, name, word, count):
@@ -132,7 +134,7 @@ class Device:
     def die(self, when):
         """End the process as `exit` and `signal` want it: `exit:3:before`, `signal:11:after:50` (kernels)."""
         for fault in self.faults.all:
-            if fault.name not in ("exit", "signal", "hang_process") or fault.word(1, "after") != when:
+            if fault.name not in DEADLY or fault.word(1, "after") != when:
                 continue
             if when == "after" and self.launches < fault.number(2, DIES_AFTER) or not self.faults.take(fault):
                 continue

@@ -6,13 +6,13 @@ import time
 import torch
 
 from ._arguments import Arguments, tensors_of
-from ._copies import DIRECT
+from ._copies import DIRECT, attention_with_gradients
 from ._memory import HOST_KERNELS
 from ._runtime import RUNTIME
 
 NO_KERNELS = {
     "empty", "empty_strided", "new_empty_strided", "resize_", "record_stream", "is_pinned", "pin_memory",
-    "_pin_memory", "_has_compatible_shallow_copy_type", "_fused_sdp_choice", "size", "is_set_to",
+    "_pin_memory", "_has_compatible_shallow_copy_type", "size", "is_set_to",
 }  # fmt: skip
 TAKE_HOST_INDICES = {"index", "index_put_", "index_put", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"}
 REDISPATCHED = ("as_strided", "view", "_reshape_alias", "_unsafe_view", "unfold", "set_")
@@ -116,6 +116,7 @@ def register():
     done = set(DIRECT)
     for name, function in DIRECT.items():
         aten.impl(name, function, "PrivateUse1")
+    aten.impl("scaled_dot_product_attention", attention_with_gradients, "AutogradPrivateUse1")
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
     for name in torch._C._dispatch_get_all_op_names():
         if not name.startswith("aten::") or name[6:] in done or not has_kernel(name, "CPU"):

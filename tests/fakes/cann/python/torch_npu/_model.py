@@ -10,11 +10,7 @@ KINDS = dict.fromkeys(
     "_convolution convolution mkldnn_convolution slow_conv2d_forward thnn_conv2d".split(),
     CUBE,
 )
-KINDS.update(
-    dict.fromkeys(
-        "_scaled_dot_product_fused_attention_overrideable _scaled_dot_product_attention_math".split(), MIX_CUBE
-    )
-)
+KINDS["scaled_dot_product_attention"] = MIX_CUBE
 KINDS.update(dict.fromkeys("native_layer_norm native_layer_norm_backward native_group_norm".split(), MIX_VECTOR))
 KINDS.update(
     dict.fromkeys("sort msort unique_dim _unique _unique2 unique_consecutive nonzero histc kthvalue".split(), PROCESSOR)
@@ -25,7 +21,7 @@ TYPES = {
     "_log_softmax": "LogSoftmaxV2", "native_layer_norm": "LayerNormV4", "sum": "ReduceSum", "mean": "ReduceMean",
     "amax": "ReduceMax", "amin": "ReduceMin", "max": "ReduceMax", "min": "ReduceMin", "fill_": "Fill",
     "zero_": "ZerosLike", "rsqrt": "Rsqrt", "sqrt": "Sqrt", "convolution_overrideable": "Conv2D", "div": "RealDiv",
-    "_scaled_dot_product_fused_attention_overrideable": "FlashAttentionScore", "bernoulli_": "DSARandomUniform",
+    "scaled_dot_product_attention": "FlashAttentionScore", "bernoulli_": "DSARandomUniform",
     "normal_": "DSARandomNormal", "uniform_": "DSARandomUniform", "cat": "ConcatD", "embedding": "GatherV2",
 }  # fmt: skip
 # Microseconds that a kernel of the kind takes without data; the factor by which AI-core counters slow it down.
