@@ -38,6 +38,15 @@ for number in range(count):
         inputs='"2,3;2,3"', dtypes="FLOAT;FLOAT", mhz=1800)
 """
 
+# Two ranges of msprun's on stream 2 around kernels 0-1 and 2-3, one of somebody's without a stream.
+MARKS = """
+with open(os.path.join(state, "marks-%d.jsonl" % os.getpid()), "a") as marks:
+    for id, domain, stream, at in ((1, "msprun", 2, 0), (2, "msprun", 2, 2), (3, "other", 0, 0)):
+        words = {"t": "mark_start", "id": id, "message": "c%d" % id, "domain": domain, "stream": stream}
+        marks.write(json.dumps(dict(words, host_ns=begin + at * 100_000 - 5_000)) + chr(10))
+        marks.write(json.dumps({"t": "mark_end", "id": id, "host_ns": begin + at * 100_000 + 101_000}) + chr(10))
+"""
+
 
 @dataclass
 class Machine:
@@ -83,6 +92,11 @@ class Machine:
     def collect(self, *flags: str, kernels: int = 4, **environ: str) -> subprocess.CompletedProcess[str]:
         """msprof over a program of so many kernels, into `out`."""
         return self.run("msprof", "--output=out", *flags, sys.executable, self.app(), str(kernels), **environ)
+
+    def marked(self, *flags: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        """msprof over four kernels with markers around them."""
+        words = ["msprof", "--output=out", "--msproftx=on", *flags, sys.executable, self.app(LOG + MARKS), "4"]
+        return self.run(*words, **environ)
 
     @property
     def profs(self) -> list[Path]:
