@@ -81,6 +81,13 @@ def percent(value: float | None, digits: int = 1, missing: str = MISSING) -> str
     return missing if value is None else f"{100 * value:.{digits}f} %"
 
 
+def rate(value: float | None, missing: str = MISSING) -> str:
+    """Four significant digits, written out below a million."""
+    if value is None:
+        return missing
+    return f"{value:.4g}" if abs(value) < 1e4 or abs(value) >= 1e6 else f"{value:.0f}"
+
+
 def interval(low: float | None, high: float | None, digits: int = 2, missing: str = MISSING) -> str:
     """Both ends of an interval as `1.37 - 1.48`."""
     return missing if low is None or high is None else f"{low:.{digits}f} - {high:.{digits}f}"
@@ -107,7 +114,7 @@ def _figure(value: Any, words: Words) -> str:
     if isinstance(value, bool):
         return words("mark.yes") if value else words("mark.no")
     if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 1e4 or abs(value) >= 1e6 else f"{value:.0f}"
+        return rate(value)
     if isinstance(value, Mapping):
         return words("mark.group", text=figures(value, words))
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -206,7 +213,7 @@ def _quoted(word: str) -> str:
 
 
 _FILTERS: dict[str, Callable[..., str]] = {
-    "plain": plain, "us": number, "number": number, "ratio": ratio, "percent": percent, "interval": interval,
-    "elapsed": elapsed, "fit": fit, "row": row, "columns": columns, "cell": cell, "cells": cells, "code": code,
+    "plain": plain, "us": number, "number": number, "ratio": ratio, "percent": percent, "rate": rate,
+    "interval": interval, "elapsed": elapsed, "fit": fit, "row": row, "columns": columns, "cell": cell, "cells": cells, "code": code,
     "shell": shell,
 }  # fmt: skip

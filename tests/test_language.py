@@ -27,7 +27,7 @@ TEMPLATES = data_root() / "templates"
 LATIN = re.compile(r"[A-Za-z]{2,}")
 # What Chinese readers know under no other name, and what is typed or read by programs.
 SAME_IN_CHINESE = {
-    "ACL", "Inf", "MARE", "MERE", "NaN", "Python", "RMSE", "libc", "msprun", "torch", "us",
+    "ACL", "GB", "Inf", "MARE", "MERE", "MiB", "NaN", "Python", "RMSE", "TFLOP", "libc", "msprun", "torch", "us",
     "auto", "fail_fast", "get_input_groups", "get_inputs", "repeats", "warmup",
     "model.py", "performance.json", "performance.log", "perf_report.md", "N/A",
 }  # fmt: skip

@@ -50,9 +50,9 @@ class Timer:
             if reply.failure is not None:
                 tally.fail(side, reply.failure)
                 return
-        if self._plan.schedule.cache != "warm" and tally.cache is None:
+        if (cache := self._plan.schedule.cache) != "warm" and tally.cache is None:
             reply = self._crew.ask("cache_facts", "timing", tally)
-            tally.cache = None if reply.failure else msgspec.convert(reply.body, CacheFacts)
+            tally.cache = None if reply.failure else msgspec.convert({**reply.body, "policy": cache}, CacheFacts)
         deadline = time.monotonic() + self._plan.limits.case_timeout_s
         for together in self._rounds(sides):
             self._warm_up(tally, together, number, deadline)

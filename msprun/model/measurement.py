@@ -115,6 +115,7 @@ class CacheFacts(Struct, frozen=True, kw_only=True):
     last-level cache, None where it is not known.
     """
 
+    policy: str
     sets: int
     bytes: int
     llc_bytes: int | None

@@ -16,6 +16,12 @@ from msprun.model.result import CaseRow, Result
 # What a command that looks at one case alone, and longer, must not take over.
 _OTHER_EFFORT = ("cases", "max_cases", "warmup", "repeats", "budget_s", "save_to_op", "resume", "rerun")
 CHECKED_STATES: tuple[State, ...] = ("correct", "not_checked")
+# Of what `op.work` and the figures of a chip lead to, pages show the columns in which some case has a number.
+WORK_COLUMNS = (
+    "reference_gb_s", "candidate_gb_s", "reference_tflop_s", "candidate_tflop_s", "floor_us", "bound",
+    "reference_floor_share", "candidate_floor_share",
+)  # fmt: skip
+MIB = 1 << 20
 Word = Literal[
     "interrupted", "partial", "incorrect", "failed", "nothing", "correct", "one_sided",
     "faster", "slower", "same", "unresolved",
@@ -39,6 +45,15 @@ class Noted(Struct, frozen=True, kw_only=True):
     cases: tuple[int, ...]
 
 
+class Caches(Struct, frozen=True, kw_only=True):
+    """What the cache policy did, least and most over the cases, in MiB of all sets or of the buffer that flushes."""
+
+    policy: str
+    sets: tuple[int, int]
+    mib: tuple[float, float]
+    llc_mib: float | None
+
+
 class Overview(Struct, frozen=True, kw_only=True):
     """The whole run in a few values; see the functions below."""
 
@@ -60,6 +75,9 @@ class Overview(Struct, frozen=True, kw_only=True):
     command: tuple[str, ...]
     folder: str
     closer: tuple[str, ...]
+    worked: tuple[CaseRow, ...]
+    work_columns: tuple[str, ...]
+    caches: Caches | None
 
 
 def overview(result: Result) -> Overview:
@@ -85,6 +103,9 @@ def overview(result: Result) -> Overview:
         command=_command(result),
         folder=result.folder,
         closer=_closer(result),
+        worked=tuple(row for row in rows if any(_has(row, name) for name in WORK_COLUMNS)),
+        work_columns=tuple(name for name in WORK_COLUMNS if any(_has(row, name) for row in rows)),
+        caches=_caches(rows),
     )
 
 
@@ -180,6 +201,24 @@ def _command(result: Result) -> tuple[str, ...]:
     if isinstance(overrides, list | tuple):
         return ("msprun", *map(str, overrides))
     return ("msprun", f"mode={result.profiling_mode}", f"op={result.task_dir}", f"seed={result.seed}")
+
+
+def _has(row: CaseRow, column: str) -> bool:
+    return row.work is not None and getattr(row.work, column) is not None
+
+
+def _caches(rows: tuple[CaseRow, ...]) -> Caches | None:
+    """None with warm caches, and before any case was timed."""
+    seen = [row.cache for row in rows if row.cache]
+    if not seen:
+        return None
+    sets, held = [facts.sets for facts in seen], [facts.bytes / MIB for facts in seen]
+    return Caches(
+        policy=seen[0].policy,
+        sets=(min(sets), max(sets)),
+        mib=(min(held), max(held)),
+        llc_mib=None if seen[0].llc_bytes is None else seen[0].llc_bytes / MIB,
+    )
 
 
 def _closer(result: Result) -> tuple[str, ...]:

@@ -167,7 +167,7 @@ def test_what_was_done_to_the_caches_is_asked_once_a_case_and_kept(cache: str) -
     crew = Crew(TRUTH_US)
     found = row(_timed(crew, _plan(cache=cache, budget_s=0.5)))
     assert crew.asked_of_caches == 1
-    assert found.cache == CacheFacts(sets=32, bytes=32 << 20, llc_bytes=8 << 20)
+    assert found.cache == CacheFacts(policy=cache, sets=32, bytes=32 << 20, llc_bytes=8 << 20)
 
 
 def test_warm_caches_are_nothing_to_tell() -> None:

@@ -53,6 +53,8 @@ def test_rates_and_floor_stand_in_the_row() -> None:
     assert (known.work.floor_us, known.work.bound, known.work.level) == (pytest.approx(500), "memory", "hbm")
     assert (known.work.reference_gb_s, known.work.candidate_gb_s) == (pytest.approx(900), pytest.approx(1200))
     assert (known.work.reference_tflop_s, known.work.candidate_tflop_s) == (pytest.approx(0.45), pytest.approx(0.6))
+    shares = (known.work.reference_floor_share, known.work.candidate_floor_share)
+    assert shares == (pytest.approx(0.5), pytest.approx(2 / 3))  # 500 us of 1000 and of 750
     assert codes(known) == []
 
 

@@ -10,6 +10,7 @@ import msgspec
 from msprun.model.failure import Failure
 from msprun.model.measurement import (
     Accounting,
+    CacheFacts,
     Correctness,
     Estimate,
     Paired,
@@ -18,7 +19,7 @@ from msprun.model.measurement import (
     SideResult,
 )
 from msprun.model.plan import Provenance
-from msprun.model.result import CaseRow, Counts, DtypeAggregate, Result
+from msprun.model.result import CaseRow, Counts, DtypeAggregate, Result, WorkFigures
 
 CORRECT = Correctness(
     state="correct", rule="mere_mare", figures={"mere": 0.000125, "mare": 0.00075, "limit": 0.0009766}
@@ -291,6 +292,26 @@ def partial() -> Result:
     return result(FASTER, row(1, "pending"), row(2, "pending"), complete=False, exit_code=130)
 
 
+def rates() -> Result:
+    """A chip whose memory bounds case 0 and whose peak bounds case 1; nothing is known of the work of case 2."""
+    first = WorkFigures(
+        bytes=131072.0, flops=65536.0, floor_us=10.525, bound="memory", level="l2",
+        reference_gb_s=131072 / 84.2 / 1e3, candidate_gb_s=131072 / 21.05 / 1e3,
+        reference_tflop_s=65536 / 84.2 / 1e6, candidate_tflop_s=65536 / 21.05 / 1e6,
+        reference_floor_share=0.125, candidate_floor_share=0.5,
+    )  # fmt: skip
+    second = WorkFigures(
+        flops=1e9, floor_us=2.0, bound="compute", reference_tflop_s=25.0, candidate_tflop_s=20.0,
+        reference_floor_share=0.05, candidate_floor_share=0.04,
+    )  # fmt: skip
+    held = [CacheFacts(policy="rotate", sets=s, bytes=b << 20, llc_bytes=35127296) for s, b in ((64, 8), (2, 512))]
+    return result(
+        msgspec.structs.replace(FASTER, work=first, cache=held[0]),
+        msgspec.structs.replace(SLOWER, work=second, cache=held[1]),
+        UNRESOLVED,
+    )
+
+
 EVIL = "a|b\n<script>alert(1)</script>\x1b[31mred\x9b2J\u202e`x`**b**[l](javascript:0)"
 LONG = "[64, 512] + " * 200
 CHINESE = "算子性能测试"
@@ -330,6 +351,7 @@ RESULTS = {
     "not_checked": not_checked,
     "partial": partial,
     "hostile": hostile,
+    "rates": rates,
 }
 
 

@@ -16,7 +16,7 @@ from msprun.render import cell, plain, width
 from msprun.report import write_pages
 from msprun.report.console import Console
 
-NAMES = ("mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile")
+NAMES = ("mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile", "rates")
 PAGES = (("log", "performance.log.j2", "performance.log"), ("markdown", "perf_report.md.j2", "perf_report.md"))
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d)(?:;\d+)*m")
@@ -29,7 +29,8 @@ OLD_WORDS = (
 )  # fmt: skip
 # Names that have no other in Chinese, codes of rules, files and programs.
 SAME = (
-    "us", "msprun", "torch", "Python", "MERE", "ACL", "double_benchmark", "mere_mare", "auto", "cpu", "clock", "quick",
+    "us", "GB/s", "TFLOP/s", "MiB", "msprun", "torch", "Python", "MERE", "ACL", "double_benchmark", "mere_mare", "auto",
+    "cpu", "clock", "quick", "rotate",
     "check", "float16", "float32", "bfloat16", "load", "output",
     "device", "warmup", "standard", "json", "performance.json", "performance.log", "perf_report.md",
 )  # fmt: skip
@@ -262,3 +263,16 @@ def test_object_for_programs_is_the_same_in_every_language(chinese: Chinese, nam
         said[lang] = out.getvalue()
         assert ("用例" in err.getvalue()) == (lang == "zh") or name == "hostile"
     assert said["en"] == said["zh"]
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("performance.log", "--- 单次调用的速率（达成率：下限除以耗时） ---"),
+        ("performance.log", "缓存（`rotate`）：各次调用轮流使用 2 至 64 组输入，共 8 至 512 MiB；末级缓存 33.5 MiB"),
+        ("perf_report.md", "| 0 | 1.557 | 6.227 | 0.0007783 | 0.003113 | 10.53 | L2 | 12.5 % | 50.0 % |"),
+        ("perf_report.md", "| 1 | N/A | N/A | 25 | 20 | 2.00 | 计算 | 5.0 % | 4.0 % |"),
+    ],
+)
+def test_rates_and_caches(chinese: Chinese, file: str, line: str) -> None:
+    assert line in chinese.page("rates", file).splitlines()

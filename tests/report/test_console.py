@@ -17,7 +17,7 @@ from msprun.report.console import Console
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d)(?:;\d+)*m")
-NAMES = ("mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile")
+NAMES = ("mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile", "rates")
 Mode = Literal["text", "json"]
 
 
@@ -241,3 +241,12 @@ def test_dry_run_as_json_is_the_whole_plan(made: ModuleType, plans: ModuleType) 
     plan = plans.plan(made.mixed())
     Console("json", out, io.StringIO()).plan(plan)
     assert tuple(json.loads(out.getvalue())) == plan.__struct_fields__
+
+
+def test_rates_and_caches_follow_the_headline(runner: Runner) -> None:
+    lines = runner.text("rates").split("\n\n")[1].splitlines()
+    assert lines[1] == "Rates of a call (share: floor over time):"
+    assert lines[3].split() == "0 1.557 6.227 0.0007783 0.003113 10.53 L2 12.5 % 50.0 %".split()
+    assert lines[4].split() == "1 – – 25 20 2.00 compute 5.0 % 4.0 %".split()
+    assert lines[5].startswith("Caches (rotate): calls walk over 2 to 64 sets of inputs, 8 to 512 MiB in all")
+    assert "Rates" not in runner.text("mixed") and "Caches" not in runner.text("mixed")

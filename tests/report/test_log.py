@@ -96,3 +96,42 @@ def test_columns_line_up_with_chinese_labels(log: Log) -> None:
     chinese = next(line for line in lines if line.startswith("1  "))
     # Each of the six characters takes two columns.
     assert ascii_row.index("84.20") == chinese.index("60.00") + 6
+
+
+def test_rates_stand_in_a_table_of_their_own_under_the_old_one(log: Log) -> None:
+    lines = log.lines("rates")
+    at = lines.index("--- Rates of one call (share: floor over time) ---")
+    assert lines[at - 1] == "-" * 100
+    # 131072 bytes and 65536 operations in 84.2 and in 21.05 us, of which a chip needs 10.525.
+    assert lines[at + 2].split() == "0 1.557 6.227 0.0007783 0.003113 10.53 L2 12.5 % 50.0 %".split()
+    # 1e9 operations in 40 and in 50 us, of which a chip needs 2; bytes are not known.
+    assert lines[at + 3].split() == "1 N/A N/A 25 20 2.00 compute 5.0 % 4.0 %".split()
+    assert lines[at + 4] == "--- Remarks ---"  # nothing is known of case 2
+
+
+def test_what_was_done_to_the_caches_is_a_line(log: Log) -> None:
+    # 64 sets of 8 MiB in all for case 0, 2 of 512 MiB for case 1; 35127296 bytes are 33.5 MiB.
+    assert (
+        "Caches (rotate): calls walk over 2 to 64 sets of inputs, 8 to 512 MiB in all; last-level cache 33.5 MiB"
+    ) in log.lines("rates")
+
+
+def test_flushed_caches_of_an_unknown_size(log: Log, tmp_path: Path) -> None:
+    flushed = log.made.CacheFacts(policy="flush", sets=1, bytes=64 << 20, llc_bytes=None)
+    result = log.made.result(replace(log.made.FASTER, cache=flushed))
+    (file,) = write_pages(result, (), [("log", "performance.log.j2", "performance.log")], tmp_path, "en")
+    assert "Caches (flush): 64 MiB are read before each call; last-level cache not known" in file.read_text()
+
+
+def test_columns_without_any_number_are_not_there(log: Log, tmp_path: Path) -> None:
+    work = log.made.WorkFigures(bytes=2e6, reference_gb_s=2e6 / 84.2 / 1e3, candidate_gb_s=2e6 / 21.05 / 1e3)
+    result = log.made.result(replace(log.made.FASTER, work=work))
+    (file,) = write_pages(result, (), [("log", "performance.log.j2", "performance.log")], tmp_path, "en")
+    lines = file.read_text().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("--- Rates"))
+    assert lines[at + 1 : at + 3] == ["case  ref GB/s  cand GB/s", "   0     23.75      95.01"]
+
+
+@pytest.mark.parametrize("name", ["mixed", "check_mode", "one_sided"])
+def test_nothing_is_said_of_rates_and_caches_that_nobody_knows(log: Log, name: str) -> None:
+    assert not [line for line in log.lines(name) if line.startswith(("--- Rates", "Caches"))]

@@ -82,3 +82,20 @@ def test_table_keeps_its_columns_and_starts_no_element(report: Report) -> None:
     without_block = re.sub(r"```sh\n.*?```", "", page, flags=re.DOTALL).replace("\\`", "")
     outside_code = re.sub(r"(`+).*?(?<!`)\1(?!`)", "", without_block)
     assert "<script" not in outside_code
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "### Rates of a call (share: floor over time)",
+        "| case | ref GB/s | cand GB/s | ref TFLOP/s | cand TFLOP/s | floor us | bound by | ref share | cand share |",
+        # 131072 bytes and 65536 operations in 84.2 and in 21.05 us, of which a chip needs 10.525.
+        "| 0 | 1.557 | 6.227 | 0.0007783 | 0.003113 | 10.53 | L2 | 12.5 % | 50.0 % |",
+        # 1e9 operations in 40 and in 50 us, of which a chip needs 2.
+        "| 1 | – | – | 25 | 20 | 2.00 | compute | 5.0 % | 4.0 % |",
+        "- Caches (rotate): calls walk over 2 to 64 sets of inputs, 8 to 512 MiB in all; last-level cache 33.5 MiB",
+    ],
+)
+def test_rates_and_caches(report: Report, line: str) -> None:
+    assert line in report.text("rates").splitlines()
+    assert line not in report.text("mixed").splitlines()

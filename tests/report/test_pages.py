@@ -22,7 +22,7 @@ PAGES = (
     ("csv", None, "samples.csv"),
 )
 GOLDEN = Path(__file__).parents[1] / "golden"
-NAMES = ("mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile")
+NAMES = ("mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile", "rates")
 # pytest_addoption only works in the root, and the environment of tests is emptied: read before that happens.
 UPDATES = os.environ.get("MSPRUN_UPDATE_GOLDEN") == "1"
 # What templates say themselves: "95 %", "budget_s=10".
@@ -68,7 +68,7 @@ def test_every_invented_result_has_its_pages(made: ModuleType) -> None:
 @pytest.mark.parametrize("file", TEXTS)
 def test_every_number_comes_from_the_result(made: ModuleType, name: str, file: str, lang: str) -> None:
     result = made.RESULTS[name]()
-    known = WORDS_WITH_NUMBERS | set(_forms(result)) | set(_counted(result))
+    known = WORDS_WITH_NUMBERS | set(_forms(result)) | set(_counted(result)) | set(_converted(result))
     strange = [n for n in NUMBER.findall(golden(name, file, lang).read_text(encoding="utf-8")) if n not in known]
     assert strange == []
 
@@ -105,6 +105,16 @@ def _counted(result: Any) -> Iterator[str]:
             if count in {values.count(value) for value in values if value}:
                 yield str(count)
     yield str(sum(row.correctness.state == "not_checked" for row in rows))
+
+
+def _converted(result: Any) -> Iterator[str]:
+    """Shares as percent, bytes as MiB."""
+    for row in result.per_case:
+        if row.work:
+            shares = (row.work.reference_floor_share, row.work.candidate_floor_share)
+            yield from (f"{100 * share:.1f}" for share in shares if share is not None)
+        if row.cache:
+            yield from (f"{of / 1048576:.4g}" for of in (row.cache.bytes, row.cache.llc_bytes) if of is not None)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

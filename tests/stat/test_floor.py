@@ -6,7 +6,7 @@ import pytest
 
 from msprun import soc
 from msprun.model.soc import Figure, Soc
-from msprun.stat.floor import Floor, floor, floor_remark, gb_per_s, is_impossible, tflop_per_s
+from msprun.stat.floor import Floor, floor, floor_remark, floor_share, gb_per_s, is_impossible, tflop_per_s
 
 MIB = 1024 * 1024
 
@@ -143,3 +143,9 @@ def test_rates_count_in_powers_of_ten() -> None:
     assert gb_per_s(3 * 512 * 1024 * 2, 10.0) == pytest.approx(314.5728)
     assert tflop_per_s(2 * 1024**3, 10.0) == pytest.approx(214.7483648)
     assert gb_per_s(None, 10.0) is gb_per_s(1.0, None) is tflop_per_s(None, 1.0) is tflop_per_s(1.0, None) is None
+
+
+def test_the_share_of_the_floor_is_floor_over_time() -> None:
+    assert floor_share(400.0, MEMORY) == 0.25
+    assert floor_share(80.0, COMPUTE) == 1.25  # served from caches, or too many operations counted
+    assert floor_share(None, MEMORY) is floor_share(400.0, None) is floor_share(0.0, MEMORY) is None
