@@ -111,6 +111,14 @@ def test_a_process_dies_before_its_first_kernel_or_behind_some(tmp_path) -> None
     assert killed.run(program).stdout == "alive\n"
 
 
+def test_a_mask_renumbers_the_devices_of_the_host(tmp_path) -> None:
+    cann = Cann(tmp_path, devices="4,5,6")
+    cann.environ["ASCEND_RT_VISIBLE_DEVICES"] = "0,2"
+    assert "at least two devices, npu:0 and npu:1!" in ran(cann, "two_devices.py")
+    assert [(p["device"], p["physical"]) for p in cann.truth("process")] == [(1, 6), (0, 4)]
+    assert {(k["device"], k["op_type"]) for k in cann.truth("kernel")} >= {(1, "MatMulV2"), (1, "Add"), (0, "Fill")}
+
+
 def test_without_cann_torch_itself_does_not_load(tmp_path) -> None:
     done = Cann(tmp_path, fault="no_cann").run("import torch")
     assert done.returncode == 1

@@ -1,5 +1,8 @@
 """What operators and msprun's worker do with torch, on device npu; every result is compared with the host's."""
 
+import copy
+import io
+
 import torch
 import torch_npu
 from torch import nn
@@ -49,6 +52,15 @@ def copies():
     alike(torch.arange(1.0, 9.0, device="npu"), torch.arange(1.0, 9.0))
     alike(torch.full((2,), 7, device="npu"), torch.full((2,), 7))
     assert "device='npu:0'" in repr(there)
+    waves = torch.randn(3, dtype=torch.complex64)
+    alike(waves.npu().conj(), waves.conj().resolve_conj())
+    twin = copy.deepcopy(there)
+    twin.zero_()
+    alike(there, x)
+    file = io.BytesIO()
+    torch.save({"x": there}, file)
+    file.seek(0)
+    assert torch.load(file, map_location="npu:0")["x"].device.type == "npu"
 
 
 def models():

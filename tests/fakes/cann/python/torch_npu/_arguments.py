@@ -4,7 +4,7 @@ import torch
 
 from ._memory import CPU, is_npu, on_device, on_host, rebind, same_memory, view_of
 
-MIXED = "Expected all tensors to be on the same device, but found at least two devices, npu:%d and cpu!"
+MIXED = "Expected all tensors to be on the same device, but found at least two devices, %s and %s!"
 
 
 class Arguments:
@@ -44,9 +44,10 @@ class Arguments:
         return host
 
     def refuse_mixed(self):
-        """Raise RuntimeError where tensors of the host stand among the device's."""
-        if self.pairs and self.strangers:
-            raise RuntimeError(MIXED % self.index)
+        """Raise RuntimeError where tensors of the host, or of another device, stand among the device's."""
+        others = [tensor for tensor in self.inputs + self.strangers if tensor.device.index != self.index]
+        if self.pairs and others:
+            raise RuntimeError(MIXED % (self.inputs[-1].device, others[0].device))
 
     def resized(self):
         """Have the device's tensors follow what the operator resized, such as an `out=`."""

@@ -47,7 +47,7 @@ def copy_from(source, target, non_blocking=False):
     from_npu, to_npu = is_npu(source), is_npu(target)
     device = RUNTIME.device((source if from_npu else target).device.index)
     device.check()
-    (on_host(target) if to_npu else target).copy_(on_host(source) if from_npu else source)
+    (on_host(target) if to_npu else target).copy_(resolved(source) if from_npu else source)
     size = source.numel() * source.element_size()
     if not size:
         return target
@@ -60,6 +60,13 @@ def copy_from(source, target, non_blocking=False):
     if not non_blocking:
         device.synchronize()
     return target
+
+
+def resolved(tensor):
+    """A tensor's values on the host where conjugation and sign may be put off until somebody reads them."""
+    host = on_host(tensor)
+    host = host.conj() if tensor.is_conj() else host
+    return torch._neg_view(host) if tensor.is_neg() else host
 
 
 def on_the_device(device, source, target, host_ns):

@@ -4,6 +4,7 @@ import functools
 import time
 
 import torch
+from torch import library
 
 from ._arguments import Arguments, tensors_of
 from ._copies import DIRECT, attention_with_gradients
@@ -111,11 +112,13 @@ def register():
     Operators that torch would take apart for a device without a kernel, but that have one on the host, are one kernel
     on the device too.
     """
-    everything, aten = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
+    everything, aten = library.Library("_", "IMPL"), library.Library("aten", "IMPL")
     everything.fallback(fallback, "PrivateUse1")
     done = set(DIRECT)
     for name, function in DIRECT.items():
         aten.impl(name, function, "PrivateUse1")
+    for key in ("Conjugate", "Negative"):  # else torch resolves by a copy, and so for ever
+        aten.impl("_copy_from", library.fallthrough_kernel, key)
     aten.impl("scaled_dot_product_attention", attention_with_gradients, "AutogradPrivateUse1")
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
     for name in torch._C._dispatch_get_all_op_names():

@@ -3,6 +3,7 @@
 import torch
 
 from . import _errors
+from ._seeds import SEEDS
 
 CPU = torch.device("cpu")
 HOST_KERNELS = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
@@ -59,11 +60,13 @@ def on_device(host, device, pool):
 
 def over(host, storage):
     """A tensor over a storage, laid out like the host's."""
-    seed = torch._C._acc.create_empty_tensor((0,), host.dtype)
+    if storage.device.index == 0:
+        made = torch._C._acc.create_empty_tensor((0,), host.dtype)
+    else:
+        made = view_of(SEEDS.take(storage.device.index, host.dtype), 0, (0,), (1,))
     place = host.storage_offset(), tuple(host.shape), tuple(host.stride())
-    ATEN.set_.source_Storage_storage_offset.redispatch(HOST_KERNELS, seed, storage, *place)
-    # The seed says npu:0 whatever its storage says; a view takes the storage's device.
-    return seed if storage.device.index == 0 else view_of(seed, *place)
+    ATEN.set_.source_Storage_storage_offset.redispatch(HOST_KERNELS, made, storage, *place)
+    return made
 
 
 def view_of(tensor, offset, shape, stride):

@@ -133,3 +133,7 @@ manual_seed_all = manual_seed
 def set_op_timeout_ms(timeout):
     """The longest that an operator may run."""
     RUNTIME.timeout_ns = int(timeout) * 1_000_000
+
+
+def get_amp_supported_dtype():
+    return [torch.float16, torch.bfloat16, torch.float32]
