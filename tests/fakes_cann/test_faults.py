@@ -133,3 +133,13 @@ def test_faults_of_the_device_mean_nothing_to_msprof(machine) -> None:
     done = machine.collect(FAKE_CANN_FAULT="exit:3:before@once,low_clock:800,lost_head:1@collecting")
     assert done.returncode == 0 and tasks(machine) == ["1", "2", "3"]
     assert header(machine.files("op_summary")[0])[0] == "Device_id"
+
+
+def test_a_fault_of_once_strikes_the_first_session_and_stays_with_its_data(machine) -> None:
+    machine.collect(FAKE_CANN_FAULT="lost_head:1@once")
+    first = machine.profs[0]
+    machine.run("msprof", "--export=on", f"--output={first}")
+    assert {path.read_text().count("\n") for path in machine.files("op_summary")} == {4}
+    shutil.rmtree(first)
+    machine.collect(FAKE_CANN_FAULT="lost_head:1@once")
+    assert tasks(machine) == ["0", "1", "2", "3"]

@@ -153,6 +153,13 @@ def test_counters_fit_the_formula_of_time_cycles_blocks_and_clock(machine, kind,
         )
 
 
+def test_old_toolkits_call_vector_kernels_ai_core(machine) -> None:
+    machine.collect(FAKE_CANN_CANN="6.3")
+    found = machine.table("op_summary")
+    assert {(row["Task Type"], row["aic_total_cycles"]) for row in found} == {("AI_CORE", "0")}
+    assert "KERNEL_AIVEC" in {row["kernel_type"] for row in machine.table("task_time")}
+
+
 def test_ai_cpu_has_no_counters(machine) -> None:
     machine.collect(APP_KIND="AI_CPU")
     assert {row["aic_total_cycles"] for row in machine.table("op_summary")} == {"N/A"}
@@ -236,6 +243,13 @@ def test_more_rows_than_a_file_takes_are_sliced(machine) -> None:
 def test_a_storage_limit_drops_the_oldest_kernels(machine) -> None:
     machine.collect("--storage-limit=200MB", kernels=5, FAKE_CANN_RECORD_BYTES=str(80 << 20))
     assert [row["Task ID"] for row in machine.table("op_summary")] == ["3", "4"]
+
+
+def test_delay_and_duration_cut_the_session(machine) -> None:
+    machine.collect("--delay=60")
+    assert machine.files("op_summary") == [] and machine.table("task_time")
+    machine.collect("--duration=60")
+    assert len(machine.table("op_summary")) == 4
 
 
 def test_clear_removes_what_the_parser_kept(machine) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 FIXED = (
     "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
     "Task Wait Time(us),Block Num,Mix Block Num,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,"
@@ -98,6 +100,7 @@ def fixed(family: str, cann: tuple) -> list:
     return [(name, renamed.get(name, name)) for name in FIXED if name not in dropped]
 
 
+@lru_cache(maxsize=64)
 def counters(family: str, group: str) -> list:
     """The counter columns of a group, in order, without the two or four that lead each side: a list for each side."""
     if group.startswith("Custom:"):

@@ -31,6 +31,8 @@ def export(prof: Path, verbs: dict) -> bool:
     time.sleep(float(os.environ.get("FAKE_CANN_EXPORT_S", "0")))
     try:
         options = dict(json.loads((prof / "host/data/sample.json").read_text()), **verbs)
+        # What was lost stays lost, whatever is asked of a later process.
+        os.environ["FAKE_CANN_FAULT"] = options["faults"]
         capture = read(prof)
     except (OSError, ValueError):
         print("[ERROR] No valid profiling data in %s, nothing is exported." % prof.name)

@@ -12,7 +12,7 @@ from tools import application, prof
 from tools import options as command
 from tools.chips import cann
 from tools.export import export
-from tools.faults import asked, faults
+from tools.faults import asked, faults, of_session
 from tools.session import Session
 
 FAILED = 255
@@ -79,8 +79,11 @@ def _collect(options: dict, app: list, folder: Path) -> int:
     signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
     print("[INFO] Start profiling....")
     time.sleep(float(os.environ.get("FAKE_CANN_START_S", "0")))
-    session = Session(Path(os.environ["FAKE_CANN_STATE"]), folder, options)
+    state = os.environ["FAKE_CANN_STATE"]
+    session = Session(Path(state), folder, dict(options, faults=of_session(state)))
     running = application.start(app, options, {"folder": str(folder), "id": session.id})
+    # From here on: the application got the variable as it was.
+    os.environ["FAKE_CANN_FAULT"] = session.options["faults"]
     code = application.wait(running, session.look, lambda: bool(interrupts))
     session.look()
     _hang(interrupts)

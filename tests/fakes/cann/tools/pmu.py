@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from functools import lru_cache
 
 from tools import columns
 from tools.chips import Chip
@@ -11,6 +11,7 @@ from tools.faults import seeded
 CORES = ("AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV")
 # The launch on the device is in Task Duration, not in the time of the cores.
 LAUNCH_NS = 1500
+COUNTS = ("_fops", "_hit", "_miss", "_victim", "_allocate")
 
 
 def header(chip: Chip, group: str) -> list:
@@ -65,28 +66,31 @@ def _cycles(kernel: dict, blocks: int, cores: int) -> tuple:
 
 def _side(names: list, kernel: dict, busy: tuple) -> list:
     us, cycles = busy
-    found, ratios = [str(round(us, 3)), str(cycles)], {}
-    # The same kernel has the same shares every time that it runs.
-    chance = seeded("pmu", kernel["name"], kernel["block_num"])
-    for name in names:
-        if name.endswith("_time(us)"):
-            pipe = name[: -len("_time(us)")]
-            ratios[pipe] = round(chance.uniform(0.02, 0.9), 3) if cycles else 0.0
-            found.append(str(round(us * ratios[pipe], 3)))
-        elif name.endswith("_ratio") and name[: -len("_ratio")] in ratios:
-            found.append(str(ratios[name[: -len("_ratio")]]))
-        elif name == "memory_bound":
-            found.append(str(round(ratios["mte2"] / max(ratios["mac"], ratios["vec"]), 4)))
-        else:
-            found.append(_other(name, chance, cycles))
-    return found
-
-
-def _other(name: str, chance: random.Random, cycles: int) -> str:
+    lead = [str(round(us, 3)), str(cycles)]
     if not cycles:
-        return "0" if name.endswith(("_fops", "_hit", "_miss", "_victim", "_allocate")) else "0.0"
-    if name.endswith("(GB/s)"):
-        return str(round(chance.uniform(1, 400), 3))
-    if name.endswith(("_ratio", "_rate")):
-        return str(round(chance.uniform(0, 0.4), 3))
-    return str(chance.randrange(1, 100000))
+        return lead + ["0" if name.endswith(COUNTS) else "0.0" for name in names]
+    shares = _shares(tuple(names), kernel["name"], kernel["block_num"])
+    return lead + [str(round(us * share, 3)) if is_time else str(share) for is_time, share in shares]
+
+
+@lru_cache(maxsize=4096)
+def _shares(names: tuple, kernel: str, blocks: int) -> list:
+    """(is a share of the time, figure) of each column: a kernel has the same ones every time that it runs."""
+    chance = seeded("pmu", kernel, blocks)
+    found, ratios = [], {}
+    for name in names:
+        pipe = name.replace("_time(us)", "").replace("_ratio", "")
+        if name.endswith("_time(us)"):
+            ratios[pipe] = round(chance.uniform(0.02, 0.9), 3)
+            found.append((True, ratios[pipe]))
+        elif name.endswith("_ratio") and pipe in ratios:
+            found.append((False, ratios[pipe]))
+        elif name == "memory_bound":
+            found.append((False, round(ratios["mte2"] / max(ratios["mac"], ratios["vec"]), 4)))
+        elif name.endswith("(GB/s)"):
+            found.append((False, round(chance.uniform(1, 400), 3)))
+        elif name.endswith(("_ratio", "_rate")):
+            found.append((False, round(chance.uniform(0, 0.4), 3)))
+        else:
+            found.append((False, chance.randrange(1, 100000)))
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tools import columns
 from tools.capture import Capture
 from tools.faults import seeded
-from tools.tables import short
+from tools.tables import core, short
 
 # Host calls with their median ns, by level; the first of a level is made once for each kernel.
 CALLS = {
@@ -19,7 +19,7 @@ def op_statistic(capture: Capture, options: dict) -> tuple:
     """Durations by type and core, the largest sum first; shapes are merged."""
     found: dict = {}
     for kernel in capture.kernels:
-        found.setdefault((kernel["op_type"], kernel["kind"]), []).append(kernel["duration_ns"])
+        found.setdefault((kernel["op_type"], core(kernel)), []).append(kernel["duration_ns"])
     everything = sum(map(sum, found.values()))
     lines = []
     for (op_type, kind), times in sorted(found.items(), key=lambda item: -sum(item[1])):

@@ -32,6 +32,12 @@ def short(ns: float) -> str:
     return ("%.3f" % (ns / 1000)).rstrip("0").rstrip(".")
 
 
+def core(kernel: dict) -> str:
+    """The type of a kernel in the summaries: old toolkits called vector kernels what they called all."""
+    is_old = cann() < (8,) and kernel["kind"] == "AI_VECTOR_CORE"
+    return "AI_CORE" if is_old else kernel["kind"]
+
+
 def bare(options: dict) -> bool:
     """Whether the level is l0: times, and nothing that the host knows."""
     return options.get("task-time") == "l0"
@@ -73,7 +79,7 @@ def _op_cells(capture: Capture, kernel: dict, end: object) -> dict:
         "Op Name": kernel["name"],
         "OP Type": kernel["op_type"],
         "OP State": kernel.get("state", "dynamic"),
-        "Task Type": kernel["kind"],
+        "Task Type": core(kernel),
         "Task Start Time(us)": stamp(kernel["start_ns"]),
         "Task Duration(us)": us(kernel["duration_ns"]),
         "Task Wait Time(us)": wait,
@@ -94,10 +100,11 @@ def _op_cells(capture: Capture, kernel: dict, end: object) -> dict:
 def task_time(capture: Capture, options: dict) -> tuple:
     """Everything that the scheduler ran; a kernel begins earlier and takes longer here than in op_summary."""
     rows = _set_up(capture) + _marker_tasks(capture)
+    is_old = cann() < (8,)
     for task in capture.tasks:
         extra, early = (0, 0) if task["t"] != "kernel" else drift(task)
         known = task["t"] == "kernel" and not bare(options)
-        kind = task["kind"] if known and cann() >= (8,) else RUNTIME_KINDS.get(task["kind"], task["kind"])
+        kind = task["kind"] if known and not is_old else RUNTIME_KINDS.get(task["kind"], task["kind"])
         name = task["name"] if known else "N/A"
         place = (task.get("stream", 0), task.get("task", 0))
         rows.append((task["start_ns"] - early, task["duration_ns"] + extra, name, kind) + place)
