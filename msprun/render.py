@@ -214,6 +214,6 @@ def _quoted(word: str) -> str:
 
 _FILTERS: dict[str, Callable[..., str]] = {
     "plain": plain, "us": number, "number": number, "ratio": ratio, "percent": percent, "rate": rate,
-    "interval": interval, "elapsed": elapsed, "fit": fit, "row": row, "columns": columns, "cell": cell, "cells": cells, "code": code,
-    "shell": shell,
+    "interval": interval, "elapsed": elapsed, "fit": fit, "row": row, "columns": columns, "cell": cell, "cells": cells,
+    "code": code, "shell": shell,
 }  # fmt: skip

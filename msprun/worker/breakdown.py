@@ -38,10 +38,14 @@ def vary(several):
 
 
 def spans(profile):
-    """(thread, start_ns, duration_ns, name) of all events on the CPU; older torches count in microseconds."""
+    """(thread, start_ns, duration_ns, name) of all events on the CPU; older torches count in microseconds.
+
+    Not of record_function: such a label is no operator, and would hide those inside it.
+    """
     found = []
     for event in profile.kineto_results.events():
-        if event.device_type() != torch.autograd.DeviceType.CPU:
+        is_label = hasattr(event, "is_user_annotation") and event.is_user_annotation()
+        if is_label or event.device_type() != torch.autograd.DeviceType.CPU:
             continue
         if hasattr(event, "start_ns"):
             start, duration = event.start_ns(), event.duration_ns()
