@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import time
 from pathlib import Path
@@ -50,7 +49,8 @@ def keep(prof: Path, log: Path, under: str) -> None:
     try:
         os.link(log, target)
     except OSError:
-        shutil.copyfile(log, target)
+        # Another file system; a copy would lack what is still to come.
+        target.symlink_to(log)
 
 
 def empty(prof: Path) -> None:
