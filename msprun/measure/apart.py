@@ -1,0 +1,215 @@
+"""Timing in sessions of its own, behind the check: profiled ones, or one process a side and a case."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msprun.batches import Batch, batches
+from msprun.measure.booking import book, failure, is_suspect
+from msprun.measure.crew import Crew
+from msprun.measure.recording import Recording
+from msprun.measure.tally import Tally
+from msprun.measure.tidy import tidy
+from msprun.measure.timing import Timer
+from msprun.model.call import SideAccount
+from msprun.model.failure import Failure
+from msprun.model.operator import Side
+from msprun.model.plan import Plan, Session
+from msprun.plan import Bench, Service
+from msprun.profiler import COLLECTORS
+from msprun.stat.estimate import paired
+
+
+class Apart:
+    """Runs the sessions of a plan's timing; `changed` hears of every case that knows more."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        made: Bench,
+        on_hello: Callable[[dict[str, Any]], None],
+        changed: Callable[[Tally], None],
+    ) -> None:
+        self._plan = plan
+        self._made = made
+        self._on_hello = on_hello
+        self._changed = changed
+        self._collector = COLLECTORS.get(plan.profiler)
+        self._full: list[int] = []
+        self._read: list[Path] = []
+        self._wanted: list[Path] = []
+        self._bad: dict[tuple[int, Side], tuple[SideAccount, Failure | None]] = {}
+        self._ends = None if plan.limits.time_limit_s is None else time.monotonic() + plan.limits.time_limit_s
+
+    def run(self, tallies: Sequence[Tally]) -> None:
+        """Time what the check left standing. Raises MachineError when no worker starts."""
+        plan = self._plan
+        known = {tally.case.index: tally for tally in tallies if not tally.is_over and tally.timed_sides}
+        planned = batches(tuple(known), plan.sides, plan.isolation, plan.profiler if self._collector else None)
+        for batch in planned:
+            self._serve(batch, known)
+        if self._collector is not None:
+            self._repair(known)
+            if not plan.keep_prof:
+                tidy(self._read, self._wanted)
+        for (case, side), (_, why) in self._bad.items():
+            if why is not None:
+                known[case].fail(side, why)
+        for tally in known.values():
+            self._judge(tally)
+            self._changed(tally)
+
+    def _repair(self, known: dict[int, Tally]) -> None:
+        """Once more what lost its records, case by case what could not be told apart, longer what is unresolved."""
+        plan = self._plan
+        self._once_more(self._full, known, "side")
+        suspects = [case for case in known if self._has(case, is_suspect)] if plan.retry else []
+        self._once_more(suspects, known, "shared")
+        mixed = [case for case in known if self._has(case, lambda seen: seen.verdict == "unsplit")]
+        if plan.isolation != "case":
+            self._once_more(mixed, known, "case")
+        if plan.isolation == "shared" and plan.schedule.repeats is None:
+            unresolved = tuple(case for case, tally in known.items() if self._is_unresolved(case, tally))
+            for batch in batches(unresolved, plan.sides, "shared", plan.profiler) if unresolved else ():
+                self._serve(batch, known, plan.schedule.visits)
+
+    def _once_more(self, cases: Sequence[int], known: dict[int, Tally], isolation: str) -> None:
+        for case in cases:
+            known[case].again()
+            for side in self._plan.sides:
+                self._bad.pop((case, side), None)
+        for batch in batches(tuple(cases), self._plan.sides, isolation, self._plan.profiler) if cases else ():
+            self._serve(batch, known)
+
+    def _has(self, case: int, is_so: Callable[[SideAccount], bool]) -> bool:
+        return any(number == case and is_so(seen) for (number, _), (seen, _) in self._bad.items())
+
+    def _is_unresolved(self, case: int, tally: Tally) -> bool:
+        pair = paired(tally.samples, self._plan.schedule.order)
+        return pair is not None and pair.verdict == "unresolved" and pair.low is not None
+
+    def _serve(self, batch: Batch, known: dict[int, Tally], later: int = 0) -> None:
+        """One session's work. A worker that dies costs a side of a case; the others begin again in a new session."""
+        retries = self._plan.retry
+        while waiting := [known[case] for case in batch.cases if self._is_waiting(known[case], batch)]:
+            standing = sum(len(tally.timed_sides) for tally in waiting)
+            if self._is_late(waiting) or self._session(batch, waiting, later):
+                return
+            if sum(len(tally.timed_sides) for tally in waiting) < standing:
+                continue
+            if retries == 0:
+                self._give_up(waiting)
+            retries -= 1
+
+    def _give_up(self, waiting: Sequence[Tally]) -> None:
+        """A session that dies again and again without any side to blame."""
+        for tally in waiting:
+            lost = Failure(
+                stage="timing",
+                kind="lost",
+                message="its session ended too early, and no call is to blame",
+                log="sessions",
+            )
+            tally.fail(None, lost)
+            self._changed(tally)
+
+    def _session(self, batch: Batch, waiting: Sequence[Tally], later: int) -> bool:
+        """Whether it went to its end, and was booked."""
+        plan = self._plan
+        cases = tuple(tally.case.index for tally in waiting)
+        service = Service(cases=cases, sides=batch.sides, is_collected=self._collector is not None)
+        crew = Crew(plan, self._made, None, self._on_hello, service)
+        timer = (Recording if self._collector else Timer)(crew, plan, batch.sides)
+        visits = range(later, later + plan.schedule.visits) if batch.visit is None else (batch.visit,)
+        try:
+            self._make_calls(crew, timer, waiting, visits)
+        except BaseException:
+            crew.kill()
+            raise
+        if self._collector is None:
+            crew.close()
+            return True
+        if crew.is_lost:
+            crew.kill()
+            return False
+        crew.close(plan.limits.timeout_s)
+        assert isinstance(timer, Recording)
+        self._book(crew.sessions[-1], timer, waiting)
+        return True
+
+    def _make_calls(self, crew: Crew, timer: Timer, waiting: Sequence[Tally], visits: Sequence[int]) -> None:
+        ready = [tally for tally in waiting if self._make_ready(crew, timer, tally)]
+        crew.collect("begin")
+        for visit in visits:
+            for tally in ready:
+                if crew.is_lost and self._collector:
+                    return
+                timer.visit(tally, visit)
+                self._changed(tally)
+        crew.collect("end")
+
+    def _make_ready(self, crew: Crew, timer: Timer, tally: Tally) -> bool:
+        """Construct and call each side once. What does not fit beside the other side is left to sessions of a side."""
+        sides = timer.present(tally)
+        for side in sides:
+            if crew.is_lost and self._collector:
+                return False
+            reply = crew.ready(tally, side)
+            if reply.failure is None:
+                continue
+            if reply.failure.kind == "out_of_memory" and len(sides) > 1 and self._collector:
+                self._full.append(tally.case.index)
+                return False
+            tally.fail(side, reply.failure)
+            self._changed(tally)
+        return bool(timer.present(tally))
+
+    def _book(self, session: Session, timer: Recording, waiting: Sequence[Tally]) -> None:
+        """Take over what the session's records say of each side."""
+        from msprun.measure.reckon import reckon  # brings pandas, which nothing before the first records needs
+
+        assert self._collector is not None
+        accounts, folder = reckon(self._collector, session, timer.calls, self._plan.limits.timeout_s)
+        by_case = {tally.case.index: tally for tally in waiting}
+        is_bad = False
+        for seen in accounts.sides:
+            tally = by_case[seen.case]
+            if tally.sides[seen.side].failure is not None:
+                continue
+            book(tally, seen, timer.hosts, self._plan.metric)
+            why = failure(seen, accounts, f"sessions/{session.number}/stdout.log")
+            if why is not None or is_suspect(seen):
+                self._bad[seen.case, seen.side] = seen, why
+                is_bad = True
+        if folder is not None:
+            (self._wanted if is_bad else self._read).append(folder)
+        for tally in waiting:
+            self._judge(tally)
+            self._changed(tally)
+
+    def _judge(self, tally: Tally) -> None:
+        """Why sampling ended, as far as the figures tell."""
+        schedule = self._plan.schedule
+        if self._collector is None or not tally.samples:
+            return
+        if schedule.is_explicit:
+            tally.stop = "explicit"
+            return
+        pair = paired(tally.samples, schedule.order)
+        is_narrow = pair and pair.low and pair.high and pair.high / pair.low <= (1 + schedule.precision) ** 2
+        tally.stop = "narrow" if is_narrow else "planned"
+
+    def _is_waiting(self, tally: Tally, batch: Batch) -> bool:
+        is_left_out = len(batch.sides) > 1 and tally.case.index in self._full
+        return not tally.is_over and not is_left_out and any(side in batch.sides for side in tally.timed_sides)
+
+    def _is_late(self, waiting: Sequence[Tally]) -> bool:
+        if self._ends is None or time.monotonic() < self._ends:
+            return False
+        for tally in waiting:
+            tally.skipped = None if tally.samples else "skipped_time"
+            self._changed(tally)
+        return True

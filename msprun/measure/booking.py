@@ -1,0 +1,63 @@
+"""From accounts to tallies: samples where calls have a sound time, failures where they have none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from msprun.measure.tally import Tally
+from msprun.model.call import Accounts, CallTime, SideAccount
+from msprun.model.failure import Failure
+from msprun.model.measurement import Sample
+from msprun.model.plan import Metric
+
+# Why a side has no number, in words for the failure; codes and figures are in the account.
+_WHY = {
+    "no_kernels": "the device ran nothing of it between the borders of its calls",
+    "unsplit": "its calls could not be told apart in the profiler's records",
+    "not_measurable": "the profiler left no records that a time could be taken from",
+}
+_NEXT = {
+    "no_kernels": "does it run on the device? A result from the host's cores has no kernel there",
+    "unsplit": "isolation=case gives each side of each case a process of its own",
+    "not_measurable": "see the session's stdout.log; keep_prof=true keeps the profiler's files",
+}
+
+
+def book(tally: Tally, account: SideAccount, hosts: Mapping[int, Sample], metric: Metric) -> None:
+    """Take over the account of one side: its samples, or without any time its failure."""
+    tally.sides[account.side].accounts.append(account)
+    seen = [(hosts[one.number], one) for one in account.times if one.number in hosts]
+    tally.add([_sample(host, one, metric) for host, one in seen])
+
+
+def failure(account: SideAccount, accounts: Accounts, log: str) -> Failure | None:
+    """Why the account allows no number; None where it does."""
+    why = _WHY.get(account.verdict)
+    if why is None:
+        return None
+    refusals = ", ".join(f"{refusal.method}: {refusal.code}" for refusal in accounts.refusals)
+    return Failure(
+        stage="accounting",
+        kind=account.verdict,
+        message=f"{account.verdict}: {why}" + (f" ({refusals})" if refusals and account.verdict == "unsplit" else ""),
+        hint=_NEXT[account.verdict],
+        log=log,
+    )
+
+
+def is_suspect(account: SideAccount) -> bool:
+    """Another session may do better, through no fault of the operator's."""
+    return account.verdict in ("lost_rows", "not_measurable")
+
+
+def _sample(host: Sample, seen: CallTime, metric: Metric) -> Sample:
+    times = {"device": seen.device_ns, "span": seen.span_ns, "host": host.elapsed_ns}
+    return replace(
+        host,
+        elapsed_ns=max(times[metric], 1),
+        device_ns=seen.device_ns,
+        span_ns=seen.span_ns,
+        host_ns=host.elapsed_ns,
+    )

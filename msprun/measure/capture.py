@@ -1,0 +1,80 @@
+"""What a profiled session left on disk: kernels and markers, asked for twice where the first export failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from msgspec import Struct
+
+from msprun import process
+from msprun.contract import Collector
+from msprun.model.call import DeviceCall, TimeSource
+from msprun.model.plan import Command, Session
+from msprun.reader import READERS
+from msprun.reader.reading import Reading
+
+
+class Capture(Struct, frozen=True, kw_only=True):
+    """One process's records; `markers` None where the profiler knows none. `trouble` says why there are no kernels."""
+
+    folder: Path | None
+    source: TimeSource
+    kernels: Reading | None
+    markers: Reading | None
+    trouble: str | None = None
+
+
+def read(collector: Collector, session: Session, calls: Sequence[DeviceCall], timeout_s: float) -> Capture:
+    """The records of the process that made `calls`. An export that left nothing is made once more, offline."""
+    found = [_one(collector, folder) for folder in collector.captures(session.folder)]
+    if found and not any(one.kernels for one in found):
+        for folder in collector.captures(session.folder):
+            _export(collector, session, folder, timeout_s)
+        found = [_one(collector, folder) for folder in collector.captures(session.folder)]
+    source = cast(TimeSource, collector.readers[0])
+    nothing = Capture(folder=None, source=source, kernels=None, markers=None, trouble="no_capture")
+    return max(found, key=lambda one: _rows_within(one, calls), default=nothing)
+
+
+def _one(collector: Collector, folder: Path) -> Capture:
+    """The first of a profiler's tables that is there and whole; else the fullest."""
+    seen = [(name, READERS[name](folder)) for name in collector.readers]
+    there = [(name, reading) for name, reading in seen if reading.files]
+    marker = collector.marker_reader
+    markers = READERS[marker](folder) if marker else None
+    if not there:
+        return Capture(
+            folder=folder, source=cast(TimeSource, seen[0][0]), kernels=None, markers=markers, trouble="no_table"
+        )
+    name, kernels = next((pair for pair in there if len(pair[1].frame)), there[0])
+    return Capture(
+        folder=folder,
+        source=cast(TimeSource, name),
+        kernels=kernels,
+        markers=markers if markers is not None and markers.files else None,
+    )
+
+
+def _rows_within(one: Capture, calls: Sequence[DeviceCall]) -> int:
+    """Kernels while the calls ran: what an operator started in processes of its own has a capture too."""
+    if one.kernels is None or not calls:
+        return -1
+    start = one.kernels.frame["start_ns"]
+    return int(((start >= calls[0].start_ns) & (start <= calls[-1].end_ns)).sum())
+
+
+def _export(collector: Collector, session: Session, folder: Path, timeout_s: float) -> None:
+    words = collector.export(folder)
+    if words is None:
+        return
+    command = Command(
+        argv=words,
+        cwd=session.folder,
+        env=session.command.env,
+        stdout=session.folder / "export.log",
+        stderr=session.folder / "export.log",
+        timeout_s=timeout_s,
+    )
+    process.run(command)

@@ -1,0 +1,105 @@
+"""Timing on a device whose kernels are told when the session is over: the calls are planned, made and written down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from math import ceil
+from typing import Any, Literal, cast
+
+from msgspec import Struct, convert
+
+from msprun.measure.crew import Crew
+from msprun.measure.tally import Tally
+from msprun.measure.timing import Timer, block
+from msprun.model.call import DeviceCall, Purpose
+from msprun.model.measurement import Sample
+from msprun.model.operator import Side
+from msprun.model.plan import Plan
+from msprun.stat import order
+
+_AROUND_US = 150.0  # what a synchronised, marked call costs the host beside its own time
+
+
+class Recorded(Struct, frozen=True, array_like=True):
+    """One line of a worker's record: see worker/protocol.py."""
+
+    number: int
+    case: int
+    side: Side | None
+    purpose: Literal["call", "restore", "flush", "boost"]
+    start_ns: int
+    end_ns: int
+
+
+class Recording(Timer):
+    """`calls` are all that ran, in order; `hosts` the host's view of those that count, by number."""
+
+    def __init__(self, crew: Crew, plan: Plan, sides: tuple[Side, ...] | None = None) -> None:
+        super().__init__(crew, plan, sides)
+        self.calls: list[DeviceCall] = []
+        self.hosts: dict[int, Sample] = {}
+
+    def visit(self, tally: Tally, number: int) -> None:
+        """One visit of a case; where a side fails it is made again without it, as long as the worker lives."""
+        if self._plan.boost:
+            self._boost(tally, number)
+        while (sides := self.present(tally)) and not self._crew.is_lost:
+            self._attempt(tally, sides, number)
+            if self.present(tally) == sides:
+                return
+            self._forget(tally, number)
+
+    def _boost(self, tally: Tally, visit: int) -> None:
+        reply = self._crew.ask("boost", "timing", tally)
+        if reply.failure is None:
+            self._note(reply.body, (), visit)
+        elif not self._crew.is_lost:
+            tally.note([{"code": "no_boost", "figures": {"error": reply.failure.message}}])
+
+    def _forget(self, tally: Tally, number: int) -> None:
+        case = tally.case.index
+        self.hosts = {n: s for n, s in self.hosts.items() if (s.case, s.visit) != (case, number)}
+
+    def _keep(self, tally: Tally, samples: Sequence[Sample], answer: dict[str, Any]) -> None:
+        self._note(answer, samples, samples[0].visit)
+
+    def _note(self, answer: dict[str, Any], samples: Sequence[Sample], visit: int) -> None:
+        """Write down what ran, each call beside the block that was asked for."""
+        rest = iter(samples)
+        for line in convert(answer.get("recorded") or (), list[Recorded]):
+            sample = next(rest) if line.purpose == "call" else None
+            if sample is not None:
+                self.hosts[line.number] = sample
+            self.calls.append(
+                DeviceCall(
+                    number=line.number,
+                    case=line.case,
+                    side=line.side,
+                    purpose=sample.phase if sample is not None else cast(Purpose, line.purpose),
+                    visit=visit,
+                    group=sample.group if sample is not None else None,
+                    start_ns=line.start_ns,
+                    end_ns=line.end_ns,
+                )
+            )
+
+    def _sample(self, tally: Tally, sides: tuple[Side, ...], visit: int, deadline: float) -> None:
+        """As many groups as were planned: how narrow an interval becomes shows when the session is over."""
+        blocks = [
+            block(tally, side, "timed", visit, group)
+            for group in range(groups_of_visit(self._plan, tally))
+            for side in order.quad(sides, self._random, self._plan.schedule.order)
+        ]
+        began = time.monotonic()
+        self._run(tally, blocks, deadline)
+        tally.sampled_s[sides] = tally.sampled_s.get(sides, 0.0) + time.monotonic() - began
+
+
+def groups_of_visit(plan: Plan, tally: Tally) -> int:
+    """The groups of one visit: what `budget_s` holds by the host's time of a call, within the schedule's counts."""
+    schedule = plan.schedule
+    known = [told.host_us for side in tally.timed_sides if (told := tally.sides[side]).host_us is not None]
+    quad_us = 4 * (_AROUND_US + (sum(known) / len(known) if known else 0.0))
+    groups = min(max(int(schedule.budget_s * 1e6 / quad_us), schedule.quads_min), schedule.quads_max)
+    return ceil(groups / schedule.visits)

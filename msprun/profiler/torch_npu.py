@@ -1,0 +1,42 @@
+"""torch_npu's own profiler inside the worker: the second choice, where msprof is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from msprun.model.measurement import Block, Sample
+from msprun.profiler.clock import Clock
+
+
+class TorchNpu:
+    """Level1 of torch_npu.profiler; the worker begins and ends it, and it parses what it collected by itself."""
+
+    timing_method = "torch_npu.profiler.kernel_details.duration"
+    source = "kernel_details"
+    collector = "torch_npu"
+    readers = ("kernel_details",)
+    marker_reader = None
+
+    def command(self, python: Path, wrapper: Path) -> tuple[str, ...]:
+        """The worker itself: no program stands before it."""
+        return (str(python), str(wrapper))
+
+    def export(self, capture: Path) -> None:
+        """There is no second try: the profiler's own parser runs in the worker."""
+
+    def samples(self, asked: Sequence[Block], answer: dict[str, Any]) -> tuple[Sample, ...]:
+        """What the host's clock saw around each call; device times come when the session is over."""
+        return Clock().samples(asked, answer)
+
+    def captures(self, folder: Path) -> tuple[Path, ...]:
+        """The folders that the profiler left in a session's."""
+        return tuple(sorted(path for path in folder.glob("profile/*_ascend_pt") if path.is_dir()))
+
+    def complaint(self, said: str) -> None:
+        """What it prints goes to the worker's log, which failures name."""
+
+    def is_occupied(self, said: str) -> bool:
+        """Whoever profiles at the same time is refused by the driver with words in the worker's failure."""
+        return False

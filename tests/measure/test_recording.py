@@ -1,0 +1,136 @@
+"""Calls on a device: planned by the host's times, written down as the worker records them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from msprun.launch import Reply
+from msprun.measure.recording import Recording, groups_of_visit
+from msprun.measure.tally import Tally
+from msprun.model.case import Case
+from msprun.model.failure import Failure
+from msprun.model.plan import Plan
+from tests.report import plans
+from tests.report.results import all_good
+
+
+class Crew:
+    """A worker that records: every call takes 100 us, and before each there is a flush where one is asked for."""
+
+    def __init__(self, *, flushes: bool = False) -> None:
+        self.is_lost = False
+        self.number = 0
+        self.now_ns = 1_000_000
+        self.flushes = flushes
+        self.fails_at: int | None = None
+
+    def ready(self, tally: Tally, side: str) -> Reply:
+        return Reply()
+
+    def ask(self, do: str, stage: str, tally: Tally, deadline: float = 0, *, blocks: Any = ()) -> Reply:
+        if do == "cache_facts":
+            return Reply(body={"sets": 1, "bytes": 9, "llc_bytes": None})
+        if do == "boost":
+            return Reply(body={"recorded": [self.line(tally, None, "boost")]})
+        recorded = []
+        for side, calls in blocks:
+            assert calls == 1
+            if self.fails_at is not None and self.number >= self.fails_at:
+                self.is_lost = True
+                failure = Failure(stage="timing", kind="signal", message="died of SIGSEGV")
+                return Reply(failure=failure, side="candidate")
+            if self.flushes:
+                recorded.append(self.line(tally, None, "flush"))
+            recorded.append(self.line(tally, side, "call"))
+        return Reply(body={"elapsed_ns": [100_000] * len(blocks), "recorded": recorded})
+
+    def line(self, tally: Tally, side: str | None, purpose: str) -> list[Any]:
+        self.number += 1
+        self.now_ns += 100_000
+        return [self.number - 1, tally.case.index, side, purpose, self.now_ns - 100_000, self.now_ns]
+
+
+def plan(**schedule: Any) -> Plan:
+    made = plans.plan(all_good())
+    few = {"visits": 2, "quads_min": 4, "quads_max": 4, "warmup": 1, "block_us": 0.0, "block_calls_max": 1}
+    return replace(made, schedule=replace(made.schedule, **{**few, **schedule}))
+
+
+def tally_of(made: Plan) -> Tally:
+    return Tally(Case(index=0, name="case0", shape_label="[2]", dtype_label="float32"), made, lambda entry: None)
+
+
+def run(crew: Crew, made: Plan, *visits: int) -> tuple[Recording, Tally]:
+    tally = tally_of(made)
+    recording = Recording(crew, made)  # type: ignore[arg-type]
+    for visit in visits:
+        recording.visit(tally, visit)
+    return recording, tally
+
+
+def test_every_visit_has_its_warmup_and_its_groups() -> None:
+    recording, tally = run(Crew(), plan(), 0, 1)
+    seen = [(call.visit, call.purpose) for call in recording.calls]
+    # One warm-up call a side, then 2 groups of 4 calls: half of the 4 that both visits share.
+    assert seen == [(visit, purpose) for visit in (0, 1) for purpose in ["warmup"] * 2 + ["timed"] * 8]
+    assert [call.number for call in recording.calls] == list(range(20))
+    assert tally.samples == []  # nothing is known before the device's records are
+
+
+def test_numbers_lead_to_the_blocks_that_were_asked_for() -> None:
+    recording, _ = run(Crew(), plan(), 0)
+    for call in recording.calls:
+        host = recording.hosts[call.number]
+        assert (host.case, host.side, host.phase, host.visit, host.group) == (
+            call.case, call.side, call.purpose, call.visit, call.group,
+        )  # fmt: skip
+        assert host.elapsed_ns == 100_000
+
+
+def test_each_group_mirrors_its_sides() -> None:
+    recording, _ = run(Crew(), plan(), 0)
+    timed = [call.side for call in recording.calls if call.purpose == "timed"]
+    for group in (timed[:4], timed[4:]):
+        assert group[0] == group[3] != group[1] == group[2]
+
+
+def test_what_is_no_call_is_in_the_schedule_and_counts_nowhere() -> None:
+    made = replace(plan(cache="flush"), boost=True)
+    recording, _ = run(Crew(flushes=True), made, 0)
+    purposes = [call.purpose for call in recording.calls]
+    assert purposes[0] == "boost"
+    assert purposes[1:] == ["flush", "warmup"] * 2 + ["flush", "timed"] * 8
+    assert {call.number for call in recording.calls if call.side is None}.isdisjoint(recording.hosts)
+
+
+def test_a_lost_worker_ends_the_visit_and_costs_the_side_that_ran() -> None:
+    crew = Crew()
+    crew.fails_at = 4
+    recording, tally = run(crew, plan(), 0)
+    assert tally.sides["candidate"].failure is not None
+    assert tally.sides["reference"].failure is None
+    assert recording.hosts == {}  # nothing of the visit counts
+    # What ran before: two warm-up calls and the first timed one. The request that died told nothing of its own.
+    assert [call.purpose for call in recording.calls] == ["warmup", "warmup", "timed"]
+
+
+@pytest.mark.parametrize(
+    ("host_us", "budget_s", "groups"),
+    [
+        # A group is 4 calls of 100 + 150 us: 0.1 s holds 100 of them, the schedule at most 64: 22 a visit of three.
+        (100.0, 0.1, 22),
+        # 20 ms of budget hold 20 groups: 7 a visit.
+        (100.0, 0.02, 7),
+        # A call of a second: never fewer than 8 in all.
+        (1e6, 2.0, 3),
+    ],
+)
+def test_the_budget_decides_how_many_groups_there_are(host_us: float, budget_s: float, groups: int) -> None:
+    made = plan(budget_s=budget_s, quads_min=8, quads_max=64, visits=3)
+    tally = tally_of(made)
+    for told in tally.sides.values():
+        told.host_us = host_us
+    assert groups_of_visit(made, tally) == groups

@@ -1,0 +1,89 @@
+"""What msprof is asked for, and what its words mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from msprun.profiler.msprof import Msprof
+
+SUCCESS = """\
+[INFO] Start profiling....
+result: 3
+[INFO] Start export data in PROF_000001_20260605161708478_FRJKORBPFMHQMGLA.
+[INFO] Profiling finished.
+[INFO] Process profiling data complete. Data is saved in /tmp/PROF_000001_20260605161708478_FRJKORBPFMHQMGLA
+"""
+
+
+def died(words: str) -> str:
+    return f"[INFO] Start profiling....\n[WARNING] An exception has occurred in process App, return code: {words}.\n"
+
+
+def test_the_worker_follows_the_options_and_counters_are_off() -> None:
+    command = Msprof().command(Path("/venv/bin/python"), Path("/run/sessions/1/wrapper.py"))
+    assert command[0] == "msprof"
+    assert command[-2:] == ("/venv/bin/python", "/run/sessions/1/wrapper.py")
+    assert {"--output=/run/sessions/1", "--ai-core=off", "--task-time=on", "--msproftx=on"} <= set(command[1:-2])
+    assert all(word.startswith("--") and "=" in word for word in command[1:-2])
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("Operation not permitted", 1),  # a Python exception
+        ("No such file or directory", 2),  # argparse, or SIGINT
+        ("No such device or address", 6),  # abort
+        ("Bad file descriptor", 9),  # killed
+        ("Resource temporarily unavailable", 11),  # segmentation fault
+        ("Key has expired", 127),  # command not found
+    ],
+)
+def test_an_exit_code_or_signal_is_read_out_of_the_words_for_an_error(words: str, number: int) -> None:
+    said = Msprof().complaint(died(words))
+    assert said is not None
+    assert f"exit code or signal {number} " in said
+    assert words in said  # as users see it in msprof's own output
+
+
+def test_words_that_no_number_has_are_told_as_they_are() -> None:
+    assert Msprof().complaint(died("Something new")) == "msprof says that the application died: Something new"
+
+
+def test_what_went_well_is_no_complaint() -> None:
+    assert Msprof().complaint(SUCCESS) is None
+
+
+def test_the_first_error_is_told_where_the_application_did_not_die() -> None:
+    said = (
+        "[ERROR] Argument --aic-metrics L2Cache is invalid in this platform, please check input range\n"
+        "[ERROR] Running profiling failed. Please check log for more info.\n"
+    )
+    assert Msprof().complaint(said) == (
+        "msprof: Argument --aic-metrics L2Cache is invalid in this platform, please check input range"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "is_occupied"),
+    [
+        ("Prof channel[3] of device[0] is occupied, which may cause by multi-process", True),
+        ("EE4004 Failed to enable profiling. Reason: sample based profiling is ongoing", True),
+        (SUCCESS, False),
+    ],
+)
+def test_another_collection_on_the_device_is_known_by_its_words(said: str, is_occupied: bool) -> None:
+    assert Msprof().is_occupied(said) is is_occupied
+
+
+def test_captures_are_real_folders_of_a_session_alone(tmp_path: Path) -> None:
+    for name in ("PROF_000001_20260605161708478_FRJKORBPFMHQMGLA", "PLATFORM_20260605", "worker"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "PROF_file").write_text("")
+    (tmp_path / "PROF_link").symlink_to(tmp_path / "worker")
+    assert [path.name for path in Msprof().captures(tmp_path)] == ["PROF_000001_20260605161708478_FRJKORBPFMHQMGLA"]
+
+
+def test_an_export_names_the_capture() -> None:
+    assert Msprof().export(Path("/s/PROF_1")) == ("msprof", "--export=on", "--output=/s/PROF_1")
