@@ -18,7 +18,9 @@ _INFO_FLAGS = ("-i", "--info")
 _FLAGS = (*_PLAIN_FLAGS, *_VALUE_FLAGS, *_FOLDER_FLAGS, *_INFO_FLAGS)
 _GROUP = re.compile(r"(\+{0,2})(mode|op|device|profiler|check|report|experiment)=(.*)", re.DOTALL)
 # A path with letters that Hydra's grammar wants quoted, not quoted and no list.
-_PATH = re.compile(r"(\+{0,2}(?:out|python|op\.dir|op\.cases_file|op\.\w+\.file))=(?=[^,]*[~\s()={}\\])([^'\"$,]+)")
+_PATH = re.compile(
+    r"(\+{0,2}(?:out|python|against|op\.dir|op\.cases_file|op\.\w+\.file))=(?=[^,]*[~\s()={}\\])([^'\"$,]+)"
+)
 _NO_STRING = re.compile(r"null|true|false|[-+\d.e]+", re.IGNORECASE)
 _SWITCHED_OFF = re.compile(r"(off|false|no)", re.IGNORECASE)
 _CALL = re.compile(r"[a-z_]+\(.*\)", re.DOTALL)

@@ -38,7 +38,7 @@ _FLAG_VALUES: dict[str, tuple[str, ...]] = {
     "-sc": tuple(f"{order}={shell}" for order in ("install", "uninstall") for shell in SHELLS),
 }
 _FOLDER_FLAGS = ("--config-dir", "-cd")
-_FOLDER_KEYS = ("out", "op.dir", "resume", "rerun")
+_FOLDER_KEYS = ("out", "op.dir", "against", "resume", "rerun")
 _FILE_KEYS = ("python", "op.cases_file")
 # Groups whose files set keys of the whole config or of a node that has another name.
 _GLOBAL_GROUPS = ("mode", "experiment", "report")

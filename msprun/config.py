@@ -20,7 +20,7 @@ from msprun.keywords import KEYWORDS
 from msprun.schema import Run
 
 GROUPS = ("mode", "op", "device", "profiler", "check", "report")
-PATHS = ("out", "python", "op.dir")
+PATHS = ("out", "python", "op.dir", "against")
 USER_VALUES = "msprun_user"
 
 
@@ -126,7 +126,7 @@ def check_values(run: Run) -> None:
     for key, words in KEYWORDS.items():
         _check_word(key, _value(run, key), words)
     for key in PATHS:
-        if not _value(run, key):
+        if _value(run, key) == "":
             raise ConfigError(f"{key} is empty", f"drop it or name a path: {key}=...")
     _check_pairs(run)
     _check_cases(run.cases)
@@ -167,6 +167,9 @@ def _check_pairs(run: Run) -> None:
         least, most = getattr(run.profiler, low), getattr(run.profiler, high)
         if least > most:
             raise ConfigError(f"profiler.{low}={least} is more than profiler.{high}={most}", "give both")
+    if run.against is not None and (run.aa or run.impl == "reference"):
+        other = "aa=true" if run.aa else "impl=reference"
+        raise ConfigError(f"against needs the candidate, which {other} leaves out", f"drop {other}, or drop against")
 
 
 def _check_cases(cases: object) -> None:

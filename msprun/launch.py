@@ -19,7 +19,7 @@ from msprun import process, render
 from msprun.disk import write_atomically
 from msprun.errors import MachineError
 from msprun.model.failure import Failure, Stage
-from msprun.model.operator import Side
+from msprun.model.operator import ALL_SIDES, Side
 from msprun.model.plan import Outcome, Session
 from msprun.worker import protocol
 
@@ -215,8 +215,7 @@ class Worker:
             mark = self._mark.read_bytes()[:1]
         except OSError:
             return None
-        names: dict[bytes, Side] = {b"r": "reference", b"c": "candidate"}
-        return names.get(mark)
+        return next((side for side in ALL_SIDES if protocol.MARKS[side] == mark), None)
 
     def _log(self) -> str:
         return f"sessions/{self.session.number}/stderr.log"

@@ -88,7 +88,7 @@ def make(run: config.Run, invocation: Invocation, made: Bench) -> Plan:
     """The whole plan of a check or quick run. Raises ConfigError when the selection or the rules make no sense."""
     mode = invocation.choices["mode"]
     cases = select(made.operator.cases, run.cases, run.max_cases)
-    sides = SIDES if run.impl == "both" else tuple(s for s in SIDES if s == run.impl)
+    sides = _sides(run, made.operator)
     if mode == "check" and run.check.rule == "none":
         raise ConfigError("mode=check with check=none would do nothing", "drop check=none, or use mode=quick")
     verify(made.operator, cases)
@@ -138,6 +138,7 @@ def job(made: Bench, plan_or_none: Plan | None, seed: int, folder: Path) -> dict
             "folder": str(operator.folder),
             "reference": {"file": str(operator.reference.file), "cls": operator.reference.cls},
             "candidate": {"file": str(operator.candidate.file), "cls": operator.candidate.cls},
+            "against": _older(operator),
         },
         "n_cases": len(operator.cases),
         "cases": [
@@ -150,6 +151,16 @@ def job(made: Bench, plan_or_none: Plan | None, seed: int, folder: Path) -> dict
         "cache": plan.schedule.cache if plan else "warm",
         "grad": operator.grad,
     }
+
+
+def _sides(run: config.Run, operator: Operator) -> tuple[Side, ...]:
+    asked = SIDES if run.impl == "both" else tuple(s for s in SIDES if s == run.impl)
+    return asked if operator.against is None else (*asked, "against")
+
+
+def _older(operator: Operator) -> dict[str, str] | None:
+    older = operator.against
+    return None if older is None else {"file": str(older.file), "cls": older.cls, "folder": str(older.folder)}
 
 
 def _own_variables(operator: Operator) -> dict[str, str]:

@@ -16,6 +16,7 @@ from msprun.measure.describe import describe
 from msprun.measure.execute import Execution
 from msprun.measure.outcome import exit_code, result
 from msprun.model.invocation import Invocation
+from msprun.model.operator import Operator
 from msprun.model.plan import Command, Plan
 from msprun.model.result import CaseRow, Result
 from msprun.plan import Bench
@@ -25,6 +26,7 @@ from msprun.report.console import Console
 from msprun.report.json import dumps
 from msprun.source.digest import digests
 from msprun.source.folder import load_operator
+from msprun.source.older import load_older
 
 INTERRUPTED = 130
 # The journal has everything at once; the whole result is written as often as costs a tenth of the time.
@@ -58,13 +60,22 @@ def _console(request: config.Run, invocation: Invocation, lang: str) -> Console:
 def compose(request: config.Run, invocation: Invocation) -> tuple[Bench, Plan]:
     """The plan of a request; the whole of it is checked here."""
     python, why = plan.interpreter(request)
-    operator = load_operator(request.op, compile_sources=python == Path(sys.executable))
-    if request.aa:
-        operator = replace(operator, candidate=operator.reference)
+    operator = _operator(request, compile_sources=python == Path(sys.executable))
     made = plan.bench(request, operator, python, why)
     if not operator.cases:
         made = plan.with_operator(made, describe(made, request.seed, request.timeout_s))
     return made, plan.make(request, invocation, made)
+
+
+def _operator(request: config.Run, *, compile_sources: bool) -> Operator:
+    """The operator with the sides that were asked for."""
+    operator = load_operator(request.op, compile_sources=compile_sources)
+    if request.aa:
+        return replace(operator, candidate=operator.reference)
+    if request.against is None:
+        return operator
+    older = load_older(Path(request.against), request.op, compile_sources=compile_sources)
+    return replace(operator, against=older)
 
 
 def examine(request: config.Run, invocation: Invocation) -> dict[str, str]:
@@ -74,7 +85,7 @@ def examine(request: config.Run, invocation: Invocation) -> dict[str, str]:
     """
     python, why = plan.interpreter(request)
     try:
-        operator = load_operator(request.op, compile_sources=False)
+        operator = _operator(request, compile_sources=False)
     except ConfigError:
         return {}
     made = plan.bench(request, operator, python, why)

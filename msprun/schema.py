@@ -116,6 +116,7 @@ class Run:
     isolation: str = MISSING
     metric: str = MISSING
     aa: bool = MISSING
+    against: str | None = MISSING
     retry: int = MISSING
     op_timeout_s: float = MISSING
     case_timeout_s: float = MISSING

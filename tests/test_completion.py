@@ -154,6 +154,7 @@ def folders(own_world: Path) -> Path:
         ("'op=./my o", ["op=./my op"]),
         ("op=./nowhere/", []),
         ("out=m", ["out=my op", "out=my_op/"]),
+        ("against=m", ["against=my op", "against=my_op/"]),
         ("python=./f", ["python=./file"]),
         ("--config-dir de", ["deep/"]),
     ],

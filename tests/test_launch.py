@@ -110,6 +110,12 @@ def test_a_hang_is_stopped_and_says_which_side_and_where(tmp_path: Path) -> None
     assert reply.side == "candidate"
 
 
+def test_the_mark_of_an_older_build_names_it(tmp_path: Path) -> None:
+    with _worker(tmp_path, "dies_in_the_older_build") as worker:
+        worker.greet(20)
+        assert worker.ask("time", "timing", 60).side == "against"
+
+
 def test_a_crash_is_noticed_although_its_child_holds_the_channel_open(tmp_path: Path) -> None:
     with _worker(tmp_path, "dies_and_leaves_a_child") as worker:
         worker.greet(20)

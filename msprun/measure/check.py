@@ -1,4 +1,4 @@
-"""Right before fast: both sides of a case run once, and their outputs are compared."""
+"""Right before fast: all sides of a case run once, and outputs are compared with the reference's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import msgspec
 from msprun.measure.crew import Crew
 from msprun.measure.tally import Tally
 from msprun.model.measurement import Correctness
+from msprun.model.operator import Side
 from msprun.model.plan import Plan
 
 
@@ -18,37 +19,48 @@ def check(crew: Crew, tally: Tally, plan: Plan) -> None:
         tally.fail(None, failure)
     if failure is not None or tally.skipped is not None:
         return
-    for side in plan.sides:
+    for side in tally.timed_sides:
         reply = crew.ready(tally, side)
         if reply.failure is not None:
             tally.fail(side, reply.failure)
-    is_whole = len(plan.sides) > 1 and not any(told.failure for told in tally.sides.values())
-    if is_whole and plan.check.rule != "none":
-        _compare(crew, tally, plan)
+    if plan.check.rule != "none":
+        for side in _comparable(tally):
+            _compare(crew, tally, side)
 
 
 def recheck(crew: Crew, tally: Tally, plan: Plan) -> None:
-    """After timing: a candidate that was right must still be right, with the inputs that it was first checked with."""
-    if tally.correctness.state != "correct" or "candidate" not in tally.timed_sides or not tally.samples:
+    """After timing: a side that was right must still be right, with the inputs that it was first checked with."""
+    if not tally.samples:
         return
-    stored = _outputs(crew, tally, plan)
-    if stored is not None:
-        _judge(crew, tally, plan, "recheck", stored)
+    for side in _comparable(tally):
+        if tally.sides[side].correctness.state != "correct":
+            continue
+        stored = _outputs(crew, tally, side)
+        if stored is not None:
+            _judge(crew, tally, side, ("recheck", stored))
 
 
-def _compare(crew: Crew, tally: Tally, plan: Plan) -> None:
-    # A candidate that took the worker with it left the next one without the reference's outputs.
-    stored = _outputs(crew, tally, plan)
+def _comparable(tally: Tally) -> tuple[Side, ...]:
+    """The sides whose outputs can be compared with the reference's."""
+    sides = tally.timed_sides
+    return tuple(side for side in sides if side != "reference") if "reference" in sides else ()
+
+
+def _compare(crew: Crew, tally: Tally, side: Side) -> None:
+    # A side that took the worker with it left the next one without the reference's outputs.
+    stored = _outputs(crew, tally, side)
     if stored is None:
         return
-    _judge(crew, tally, plan, "check", stored)
-    if tally.correctness.state == "correct":
-        _judge(crew, tally, plan, "attack", stored)
+    _judge(crew, tally, side, ("check", stored))
+    if tally.sides[side].correctness.state == "correct":
+        _judge(crew, tally, side, ("attack", stored))
 
 
-def _outputs(crew: Crew, tally: Tally, plan: Plan) -> str | None:
+def _outputs(crew: Crew, tally: Tally, other: Side) -> str | None:
     """The hash of the reference's outputs in the present worker, where both sides are ready; None after a failure."""
-    for side in plan.sides:
+    if tally.sides["reference"].failure is not None:
+        return None
+    for side in ("reference", other):
         reply = crew.ready(tally, side)
         if reply.failure is not None:
             tally.fail(side, reply.failure)
@@ -56,12 +68,16 @@ def _outputs(crew: Crew, tally: Tally, plan: Plan) -> str | None:
     return crew.stored(tally)
 
 
-def _judge(crew: Crew, tally: Tally, plan: Plan, do: str, stored: str) -> None:
-    """Take over the state that a request found; later ones only replace it where they find a fault."""
-    rule = msgspec.to_builtins(plan.check)
-    reply = crew.ask(do, "check", tally, side="candidate", rule=rule, hash=stored)
+def _judge(crew: Crew, tally: Tally, side: Side, asked: tuple[str, str]) -> None:
+    """Take over the state that a request found; later ones only replace it where they find a fault.
+
+    `asked` is the request and the hash of the stored outputs.
+    """
+    do, stored = asked
+    rule = msgspec.to_builtins(tally.plan.check)
+    reply = crew.ask(do, "check", tally, side=side, rule=rule, hash=stored)
     if reply.failure is not None:
-        tally.fail(reply.side or "candidate", reply.failure)
+        tally.fail(reply.side or side, reply.failure)
         return
     told = {
         "state": reply.body.get("state"),
@@ -70,4 +86,4 @@ def _judge(crew: Crew, tally: Tally, plan: Plan, do: str, stored: str) -> None:
     }
     found = msgspec.convert(told, Correctness)
     if do == "check" or found.state != "correct":
-        tally.correctness = found
+        tally.sides[side].correctness = found

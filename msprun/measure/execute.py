@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from msprun.errors import MachineError
 from msprun.journal import Journal, Known, Memory
 from msprun.measure.breakdown import break_down
@@ -16,12 +18,14 @@ from msprun.measure.crew import Crew
 from msprun.measure.tally import Tally, failures_of, is_finished, row
 from msprun.measure.timing import Timer
 from msprun.model.failure import Failure
+from msprun.model.operator import SIDES, Side
 from msprun.model.plan import Plan
 from msprun.model.result import CaseRow
 from msprun.plan import Bench
 from msprun.process import Spare
 
 _SAME = 3
+_NOT_AGAIN = "after three such cases it was not tried again: keep_going=true tries it in every case"
 
 
 class Execution:
@@ -104,16 +108,20 @@ class Execution:
         if limit_s is not None and time.monotonic() - self._began > limit_s:
             tally.skipped = None if tally.samples else "skipped_time"
             return
-        if not tally.is_checked and not self._plan.keep_going and self._is_hopeless():
-            tally.skipped = "skipped_same_failure"
-            return
+        if not tally.is_checked and not self._plan.keep_going:
+            hopeless = self._hopeless()
+            if any(side in SIDES for side in hopeless):
+                tally.skipped = "skipped_same_failure"
+                return
+            for side, failure in hopeless.items():
+                tally.fail(side, replace(failure, hint=_NOT_AGAIN))
         step(tally)
 
-    def _is_hopeless(self) -> bool:
-        """One side failed in the same way in three cases."""
+    def _hopeless(self) -> dict[Side, Failure]:
+        """The sides that failed in the same way in three cases, and how."""
         failures = [(s, f) for r in self.rows.values() for s, f in failures_of(r).items()]
         same = Counter((side, failure.kind, _shape_of(failure.message)) for side, failure in failures)
-        return any(count >= _SAME for count in same.values())
+        return {s: f for s, f in failures if same[s, f.kind, _shape_of(f.message)] >= _SAME}
 
 
 def _shape_of(message: str) -> str:

@@ -12,10 +12,13 @@ import msgspec
 import msprun
 from msprun.device import DEVICES
 from msprun.measure.execute import Execution
+from msprun.measure.tally import failures_of, sides_of
+from msprun.model.measurement import Remark
 from msprun.model.plan import Plan
 from msprun.model.result import SCHEMA_VERSION, CaseRow, Result
 from msprun.profiler import PROFILERS
-from msprun.stat.aggregate import aggregates, by_dtype, counts
+from msprun.source.digest import is_same_build
+from msprun.stat.aggregate import against, aggregates, by_dtype, counts, is_old_wrong
 from msprun.stat.family import with_family
 
 _LOST = ("skipped_time", "skipped_same_failure")
@@ -24,7 +27,8 @@ _LOST = ("skipped_time", "skipped_same_failure")
 def result(plan: Plan, execution: Execution, run_id: str, started_s: float, exit_code: int | None) -> Result:
     """Everything known now. `exit_code` None means that the run is not over; 130 that it was interrupted."""
     rows = with_family(tuple(execution.rows.values()))
-    sides = [side for r in rows for side in (r.reference, r.candidate) if side is not None]
+    sides = [side for r in rows for side in sides_of(r).values()]
+    older = plan.operator.against
     figures = msgspec.structs.asdict(aggregates(rows))
     return Result(
         task=plan.operator.name,
@@ -52,19 +56,25 @@ def result(plan: Plan, execution: Execution, run_id: str, started_s: float, exit
         environment=_environment(plan, execution.environment),
         provenance=plan.provenance,
         gate=None,
-        remarks=(),
+        remarks=_remarks(plan),
         by_dtype=by_dtype(rows),
         counts=counts(rows),
+        against=None if older is None else against(rows, str(older.folder)),
         folder=str(plan.folder),
     )
 
 
 def exit_code(plan: Plan, rows: Sequence[CaseRow]) -> int:
     """0, or 1 when a case failed, was wrong or has no number, as far as `fail_on` cares."""
-    is_wrong = any(r.status == "incorrect" for r in rows)
-    has_failed = any(r.status in ("failed", "pending") or r.skipped in _LOST for r in rows)
+    is_wrong = any(r.status == "incorrect" or is_old_wrong(r) for r in rows)
+    has_failed = any(r.status in ("failed", "pending") or r.skipped in _LOST or failures_of(r) for r in rows)
     cares = {"any": is_wrong or has_failed, "incorrect": is_wrong, "failed": has_failed, "never": False}
     return int(cares[plan.fail_on])
+
+
+def _remarks(plan: Plan) -> tuple[Remark, ...]:
+    """What a reader must know of the whole run."""
+    return (Remark(code="same_build"),) if is_same_build(plan.operator, plan.files) else ()
 
 
 def _request(plan: Plan) -> dict[str, Any]:

@@ -24,10 +24,11 @@ from msprun.model.measurement import (
     SideResult,
     StopReason,
 )
-from msprun.model.operator import SIDES, Side
+from msprun.model.operator import ALL_SIDES, OLD_AND_NEW, SIDES, Pair, Side
 from msprun.model.plan import Plan
 from msprun.model.result import CaseRow, Status
 from msprun.profiler import PROFILERS
+from msprun.stat.aggregate import RIGHT
 from msprun.stat.estimate import estimate, paired
 from msprun.stat.remarks import Evidence, case_remarks
 from msprun.work.facts import Facts, of_case, with_outputs
@@ -49,6 +50,7 @@ class SideTally:
         self.operators_coverage: float | None = None
         self.fresh: list[FreshCall] = []
         self.failure: Failure | None = None
+        self.correctness = Correctness(state="not_checked")
 
 
 class Tally:
@@ -60,9 +62,8 @@ class Tally:
         self._write = write
         self.shape = case.shape_label
         self.dtype = case.dtype_label
-        self.sides: dict[Side, SideTally] = {side: SideTally() for side in SIDES}
+        self.sides: dict[Side, SideTally] = {side: SideTally() for side in ALL_SIDES}
         self.samples: list[Sample] = []
-        self.correctness = Correctness(state="not_checked")
         self.is_checked = False
         self.skipped: str | None = None
         self.stored: CaseRow | None = None
@@ -76,10 +77,19 @@ class Tally:
         self.sampled_s: dict[tuple[Side, ...], float] = {}
 
     @property
+    def correctness(self) -> Correctness:
+        """That of the candidate."""
+        return self.sides["candidate"].correctness
+
+    @correctness.setter
+    def correctness(self, found: Correctness) -> None:
+        self.sides["candidate"].correctness = found
+
+    @property
     def timed_sides(self) -> tuple[Side, ...]:
-        """The sides that are worth timing: sound, and for the candidate not known to be wrong."""
-        right = self.correctness.state in ("correct", "not_checked")
-        return tuple(s for s in self.plan.sides if self.sides[s].failure is None and (s == "reference" or right))
+        """The sides that are worth timing: sound, and not known to be wrong."""
+        known = ((side, self.sides[side]) for side in self.plan.sides)
+        return tuple(side for side, told in known if told.failure is None and told.correctness.state in RIGHT)
 
     @property
     def is_over(self) -> bool:
@@ -107,7 +117,7 @@ class Tally:
         self.samples = [s for s in samples if s.side not in failures_of(stored)]
 
     def fail(self, side: Side | None, failure: Failure) -> None:
-        """Note why a side has no number; its samples go. Without a side both lose theirs."""
+        """Note why a side has no number; its samples go. Without a side all lose theirs."""
         for name in self.plan.sides if side is None else (side,):
             if self.sides[name].failure is None:
                 self.sides[name].failure = failure
@@ -125,36 +135,35 @@ def row(tally: Tally) -> CaseRow:
     """The row as it stands. Statistics come from `stat` and are not repeated here."""
     if tally.stored is not None:
         return tally.stored
-    seen = {side: found for side in SIDES if (found := _estimate(tally, side)) is not None}
+    seen = {side: found for side in ALL_SIDES if (found := _estimate(tally, side)) is not None}
     done = work(tally.plan, _facts(tally), {side: found.median_us for side, found in seen.items()})
-    failures = {side: tally.sides[side].failure or done.failures.get(side) for side in SIDES}
-    estimates = {side: None if failures[side] else seen.get(side) for side in SIDES}
-    reference, candidate = estimates["reference"], estimates["candidate"]
-    ref_us = reference.median_us if reference else None
-    asc_us = candidate.median_us if candidate else None
-    pair = paired(tally.samples, tally.plan.schedule.order) if reference and candidate else None
-    told = {side: _side(tally, side, estimates[side], failures) for side in SIDES}
-    is_skipped = tally.skipped is not None
+    failures = {side: tally.sides[side].failure or done.failures.get(side) for side in ALL_SIDES}
+    estimates = {side: None if failures[side] else seen.get(side) for side in ALL_SIDES}
+    ref_us, asc_us, old_us = (found.median_us if (found := estimates[side]) else None for side in ALL_SIDES)
+    pair, old_pair = (_paired(tally, two, estimates) for two in (SIDES, OLD_AND_NEW))
+    told = {side: _side(tally, side, estimates[side], failures) for side in ALL_SIDES}
     return CaseRow(
         **_described(tally),
         ref_us=ref_us,
         asc_us=asc_us,
         speedup=ref_us / asc_us if ref_us and asc_us else None,
-        ref_error=None if is_skipped else _error(tally, "reference", failures),
-        asc_error=None if is_skipped else _error(tally, "candidate", failures),
-        ref_prof_dir=UNSET if is_skipped else None,
-        asc_prof_dir=UNSET if is_skipped else None,
+        ref_error=_error(tally, "reference", failures),
+        asc_error=_error(tally, "candidate", failures),
+        ref_prof_dir=None if tally.skipped is None else UNSET,
+        asc_prof_dir=None if tally.skipped is None else UNSET,
         skipped=UNSET if tally.skipped is None else tally.skipped,
         status=_status(tally, pair is not None, estimates, failures),
         correctness=tally.correctness,
         accounting={side: _accounting(tally, found, side in done.failures) for side, found in seen.items()},
         paired=pair,
         stop=tally.stop,
-        remarks=(*tally.remarks, *_statistical(tally, pair, told), *done.remarks),
-        reference=told["reference"],
-        candidate=told["candidate"],
+        remarks=(*tally.remarks, *_statistical(tally, (pair, old_pair), told), *done.remarks),
+        **told,
         failure=failures["candidate"] or failures["reference"],
         work=done.figures,
+        against_us=old_us,
+        against_correctness=tally.sides["against"].correctness if told["against"] else None,
+        paired_against=old_pair,
     )
 
 
@@ -176,13 +185,18 @@ def _estimate(tally: Tally, side: Side) -> Estimate | None:
     return estimate([s for s in tally.samples if s.side == side])
 
 
+def _paired(tally: Tally, two: Pair, estimates: dict[Side, Estimate | None]) -> Paired | None:
+    has_both = all(estimates[side] for side in two)
+    return paired(tally.samples, tally.plan.schedule.order, two) if has_both else None
+
+
 def _status(tally: Tally, is_paired: bool, estimates: dict[Side, Estimate | None], failures: Failures) -> Status:
-    asked = tally.plan.sides
+    asked = [side for side in tally.plan.sides if side in SIDES]  # an older build's fate is its own
     if tally.skipped is not None:
         return "skipped"
     if any(failures[side] for side in asked):
         return "failed"
-    if tally.correctness.state not in ("correct", "not_checked"):
+    if tally.correctness.state not in RIGHT:
         return "incorrect"
     if not tally.is_checked:
         return "pending"
@@ -194,13 +208,15 @@ def _status(tally: Tally, is_paired: bool, estimates: dict[Side, Estimate | None
 
 
 def _error(tally: Tally, side: Side, failures: Failures) -> str | None:
+    if tally.skipped is not None:
+        return None
     if side not in tally.plan.sides:
         return NOT_ASKED
     failure = failures[side]
     if failure is not None:
         return failure.message
     state = tally.correctness.state
-    return state if side == "candidate" and state not in ("correct", "not_checked") else None
+    return state if side == "candidate" and state not in RIGHT else None
 
 
 def _accounting(tally: Tally, seen: Estimate, is_impossible: bool) -> Accounting:
@@ -230,11 +246,14 @@ def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -
     )
 
 
-def _statistical(tally: Tally, pair: Paired | None, told: dict[Side, SideResult | None]) -> tuple[Remark, ...]:
+def _statistical(
+    tally: Tally, pairs: tuple[Paired | None, Paired | None], told: dict[Side, SideResult | None]
+) -> tuple[Remark, ...]:
     operator = tally.plan.operator
     evidence = Evidence(
         samples=tuple(tally.samples),
-        pair=pair,
+        pair=pairs[0],
+        old_pair=pairs[1],
         schedule=tally.plan.schedule,
         sides={side: known for side, known in told.items() if known is not None},
         is_same_code=operator.reference == operator.candidate,
@@ -245,8 +264,13 @@ def _statistical(tally: Tally, pair: Paired | None, told: dict[Side, SideResult 
 
 def failures_of(known: CaseRow) -> dict[Side, Failure]:
     """The sides of a row that failed, and why."""
-    sides: dict[Side, SideResult | None] = {"reference": known.reference, "candidate": known.candidate}
-    return {side: told.failure for side, told in sides.items() if told is not None and told.failure is not None}
+    return {side: told.failure for side, told in sides_of(known).items() if told.failure is not None}
+
+
+def sides_of(known: CaseRow) -> dict[Side, SideResult]:
+    """The sides that were asked for in a row."""
+    told = zip(ALL_SIDES, (known.reference, known.candidate, known.against), strict=True)
+    return {side: found for side, found in told if found is not None}
 
 
 def is_finished(stored: CaseRow) -> bool:
@@ -255,6 +279,5 @@ def is_finished(stored: CaseRow) -> bool:
         return stored.skipped == "empty_tensor"
     if stored.status == "checked" or stored.stop is not None:
         return True
-    asked = [side for side in (stored.reference, stored.candidate) if side is not None]
-    failures = failures_of(stored).values()
+    asked, failures = sides_of(stored), failures_of(stored).values()
     return bool(asked) and len(failures) == len(asked) and all(f.stage != "launch" for f in failures)

@@ -1,4 +1,4 @@
-"""Timing one case: warm-up, then blocks of both sides in turn, until enough is known or the time is used up."""
+"""Timing one case: warm-up, then blocks of all sides in turn, until enough is known or the time is used up."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Timer:
                 self._sample(tally, together, number, deadline)
 
     def _rounds(self, sides: tuple[Side, ...]) -> list[tuple[Side, ...]]:
-        """Both sides in turn, or with order=sequential one after the other."""
+        """All sides in turn, or with order=sequential one after the other."""
         return [(side,) for side in sides] if self._plan.schedule.order == "sequential" else [sides]
 
     def _warm_up(self, tally: Tally, sides: tuple[Side, ...], visit: int, deadline: float) -> None:
@@ -133,7 +133,8 @@ class Timer:
 
     def _quads(self, samples: Sequence[Sample], visit: int, calls: dict[Side, int]) -> int:
         """Quads of one request: as many as take a tenth of a second, never more than the schedule wants."""
-        quad_us = sum(4 / len(calls) * n * call_us(_of(samples, side, visit)) for side, n in calls.items())
+        blocks = 4 if len(calls) == 1 else 2
+        quad_us = sum(blocks * n * call_us(_of(samples, side, visit)) for side, n in calls.items())
         return max(1, min(self._plan.schedule.quads_min, int(_ASK_US / quad_us) if quad_us > 0 else 1))
 
     def _run(self, tally: Tally, blocks: Sequence[Block], deadline: float) -> list[Sample]:

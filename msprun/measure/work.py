@@ -45,19 +45,15 @@ def work(plan: Plan, facts: Facts | None, times_us: Mapping[Side, float]) -> Wor
 
 
 def _figures(does: Amounts, least: Floor | None, times_us: Mapping[Side, float]) -> WorkFigures:
-    reference_us, candidate_us = times_us.get("reference"), times_us.get("candidate")
     return WorkFigures(
         bytes=does.bytes,
         flops=does.flops,
         floor_us=least.us if least else None,
         bound=least.bound if least else None,
         level=least.level if least else None,
-        reference_gb_s=gb_per_s(does.bytes, reference_us),
-        candidate_gb_s=gb_per_s(does.bytes, candidate_us),
-        reference_tflop_s=tflop_per_s(does.flops, reference_us),
-        candidate_tflop_s=tflop_per_s(does.flops, candidate_us),
-        reference_floor_share=floor_share(reference_us, least),
-        candidate_floor_share=floor_share(candidate_us, least),
+        **{f"{side}_gb_s": gb_per_s(does.bytes, us) for side, us in times_us.items()},
+        **{f"{side}_tflop_s": tflop_per_s(does.flops, us) for side, us in times_us.items()},
+        **{f"{side}_floor_share": floor_share(us, least) for side, us in times_us.items()},
     )
 
 

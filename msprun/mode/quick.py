@@ -10,9 +10,9 @@ from msprun.run import run as run_plan
 
 KEYS = frozenset({
     "op", "device", "profiler", "check", "pages", "warmup", "repeats", "budget_s", "seed", "impl", "cases",
-    "max_cases", "order", "cache", "aa", "retry", "case_timeout_s", "compile_timeout_s", "timeout_s", "time_limit_s",
-    "keep_going", "fail_on", "print", "lang", "out", "save_to_op", "prof_tag", "keep_runs", "log_limit_mb", "python",
-    "dry_run",
+    "max_cases", "order", "cache", "aa", "against", "retry", "case_timeout_s", "compile_timeout_s", "timeout_s",
+    "time_limit_s", "keep_going", "fail_on", "print", "lang", "out", "save_to_op", "prof_tag", "keep_runs",
+    "log_limit_mb", "python", "dry_run",
 })  # fmt: skip
 
 

@@ -60,10 +60,10 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 class Paired(Struct, frozen=True, kw_only=True):
-    """Reference time over candidate time by groups that ran side by side; interval and verdict at 95 %.
+    """The reference's time, or the older build's, over the candidate's by groups that ran side by side.
 
-    `p` is the least level at which the interval would still exclude 1, `p_family` the same after Holm over all cases
-    of the run; None without an interval.
+    Interval and verdict are at 95 %. `p` is the least level at which the interval would still exclude 1, `p_family` the
+    same after Holm over all cases of the run; None without an interval.
     """
 
     speedup: float | None

@@ -37,17 +37,21 @@ class WorkFigures(Struct, frozen=True, kw_only=True):
     level: Level | None = None
     reference_gb_s: float | None = None
     candidate_gb_s: float | None = None
+    against_gb_s: float | None = None
     reference_tflop_s: float | None = None
     candidate_tflop_s: float | None = None
+    against_tflop_s: float | None = None
     reference_floor_share: float | None = None
     candidate_floor_share: float | None = None
+    against_floor_share: float | None = None
 
 
 class CaseRow(Struct, frozen=True, kw_only=True):
     """One case. `speedup` is exactly `ref_us / asc_us`; `paired` holds the figure that verdicts use.
 
     `skipped` is there only in skipped rows, and the two `*_prof_dir` only in the others. With cache=warm `cache` is
-    None.
+    None. `against` is an older build of the candidate and `paired_against` its time over the candidate's; None where
+    none was asked for.
     """
 
     case: int
@@ -74,6 +78,10 @@ class CaseRow(Struct, frozen=True, kw_only=True):
     inputs_from: str | None = None
     work: WorkFigures | None = None
     cache: CacheFacts | None = None
+    against_us: float | None = None
+    against_correctness: Correctness | None = None
+    paired_against: Paired | None = None
+    against: SideResult | None = None
 
 
 class Aggregates(Struct, frozen=True, kw_only=True):
@@ -132,6 +140,31 @@ class Counts(Struct, frozen=True, kw_only=True):
     slower_family: int | None = None
 
 
+class Against(Struct, frozen=True, kw_only=True):
+    """The candidate against an older build of it: old time over new time, over `cases` where neither is wrong.
+
+    Intervals, verdicts and `*_family` as in Aggregates and Counts. `correct`, `incorrect` and `failed` count how the
+    older build ended.
+    """
+
+    folder: str
+    cases: int
+    geomean_speedup: float | None
+    geomean_low: float | None
+    geomean_high: float | None
+    geomean_noise_low: float | None
+    geomean_noise_high: float | None
+    faster: int
+    slower: int
+    same: int
+    unresolved: int
+    faster_family: int | None
+    slower_family: int | None
+    correct: int
+    incorrect: int
+    failed: int
+
+
 class Result(Struct, frozen=True, kw_only=True):
     """A run's result. Times are microseconds; `warmup` and `repeats` are the calls of each side, most of any case."""
 
@@ -180,4 +213,5 @@ class Result(Struct, frozen=True, kw_only=True):
     geomean_noise_high: float | None = None
     by_dtype: tuple[DtypeAggregate, ...]
     counts: Counts
+    against: Against | None = None
     folder: str

@@ -32,5 +32,7 @@ class Brief(Console):
             return
         view = overview(result)
         self._say.line("  " + macro("words.j2", "headline", result, view, lang=self._lang))
+        if result.against:
+            self._say.line("  " + macro("words.j2", "against", result, view, lang=self._lang))
         if why := reason(view, self._lang):
             self.note("  " + why)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from msprun.model.failure import Failure
-from msprun.model.measurement import State
+from msprun.model.measurement import Paired, State
 from msprun.model.operator import Side
 from msprun.model.result import CaseRow, Result
 
@@ -18,8 +18,8 @@ _OTHER_EFFORT = ("cases", "max_cases", "warmup", "repeats", "budget_s", "save_to
 CHECKED_STATES: tuple[State, ...] = ("correct", "not_checked")
 # Of what `op.work` and the figures of a chip lead to, pages show the columns in which some case has a number.
 WORK_COLUMNS = (
-    "reference_gb_s", "candidate_gb_s", "reference_tflop_s", "candidate_tflop_s", "floor_us", "bound",
-    "reference_floor_share", "candidate_floor_share",
+    "reference_gb_s", "candidate_gb_s", "against_gb_s", "reference_tflop_s", "candidate_tflop_s", "against_tflop_s",
+    "floor_us", "bound", "reference_floor_share", "candidate_floor_share", "against_floor_share",
 )  # fmt: skip
 MIB = 1 << 20
 Word = Literal[
@@ -54,6 +54,15 @@ class Caches(Struct, frozen=True, kw_only=True):
     llc_mib: float | None
 
 
+class OldRow(Struct, frozen=True, kw_only=True):
+    """A case of a run with an older build: whether that is sound, and the pair where the speed-up counts."""
+
+    row: CaseRow
+    has_failed: bool
+    state: State | None
+    pair: Paired | None
+
+
 class Overview(Struct, frozen=True, kw_only=True):
     """The whole run in a few values; see the functions below."""
 
@@ -78,12 +87,15 @@ class Overview(Struct, frozen=True, kw_only=True):
     worked: tuple[CaseRow, ...]
     work_columns: tuple[str, ...]
     caches: Caches | None
+    older: tuple[OldRow, ...]
+    old_wrong: tuple[OldRow, ...]
 
 
 def overview(result: Result) -> Overview:
     """The overview of a result."""
     rows = result.per_case
     quads = [row.paired.quads for row in rows if row.paired]
+    older = tuple(map(_old_row, rows)) if result.against else ()
     return Overview(
         check_only=result.profiling_mode == "check",
         word=_word(result),
@@ -106,12 +118,27 @@ def overview(result: Result) -> Overview:
         worked=tuple(row for row in rows if any(_has(row, name) for name in WORK_COLUMNS)),
         work_columns=tuple(name for name in WORK_COLUMNS if any(_has(row, name) for row in rows)),
         caches=_caches(rows),
+        older=older,
+        old_wrong=tuple(old for old in older if old.state not in (*CHECKED_STATES, None)),
     )
 
 
 def has_speed(row: CaseRow) -> bool:
     """Right before fast: only a correct or an unchecked case shows a speed-up."""
     return row.status == "measured" and row.correctness.state in CHECKED_STATES and row.paired is not None
+
+
+def _old_row(row: CaseRow) -> OldRow:
+    """No speed-up where the candidate or the older build is wrong, as for the reference."""
+    state = row.against_correctness.state if row.against_correctness else None
+    is_right = row.correctness.state in CHECKED_STATES and state in CHECKED_STATES
+    counts_here = is_right and row.status in ("measured", "one_sided")
+    return OldRow(
+        row=row,
+        has_failed=row.against is not None and row.against.failure is not None,
+        state=state,
+        pair=row.paired_against if counts_here else None,
+    )
 
 
 def _is_unchecked(row: CaseRow) -> bool:
@@ -159,9 +186,12 @@ def _device(result: Result) -> str:
 
 
 def _failures(row: CaseRow) -> Iterator[CaseFailure]:
-    """A failure that both sides share belongs to the case."""
+    """A failure that the sides share belongs to the case."""
     reference = row.reference.failure if row.reference else None
     candidate = row.candidate.failure if row.candidate else None
+    older = row.against.failure if row.against else None
+    if older and older not in (reference, candidate):
+        yield CaseFailure(row=row, side="against", failure=older)
     if reference and reference == candidate:
         yield CaseFailure(row=row, side=None, failure=reference)
         return

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from msprun.model.result import CaseRow, Result
+from msprun.model.measurement import Paired
+from msprun.model.result import Against, CaseRow, Result
 from msprun.render import macro, plain
 from msprun.report.json import ascii_text
 from msprun.report.overview import CaseFailure, Overview, has_speed, overview
@@ -42,6 +43,7 @@ def _draft(result: Result, view: Overview, size: int) -> dict[str, Any]:
         "counts": {name: getattr(counts, name) for name in counts.__struct_fields__}
         | {"not_checked": view.not_checked},
         "geomean": _geomean(result),
+        "against": _against(result.against, view) if result.against else None,
         "worst": [_case(row, size) for row in view.worst],
         "first_failure": _failure(view.failures[0], size) if view.failures else None,
     }
@@ -53,14 +55,26 @@ def _geomean(result: Result) -> dict[str, float | None] | None:
     return {"speedup": result.geomean_speedup, "low": result.geomean_low, "high": result.geomean_high}
 
 
+def _against(known: Against, view: Overview) -> dict[str, Any]:
+    """The candidate against the older build, and the case that lost most."""
+    told = {"speedup": known.geomean_speedup, "low": known.geomean_low, "high": known.geomean_high}
+    pairs = [(old.pair.speedup, old.row.case, old.pair) for old in view.older if old.pair and old.pair.speedup]
+    names = ("cases", "faster", "slower", "same", "unresolved", "correct", "incorrect", "failed")
+    worst = min(pairs, key=lambda pair: pair[:2])[1:] if pairs else None
+    return told | {name: getattr(known, name) for name in names} | {"worst": worst and _pair(*worst)}
+
+
+def _pair(case: int, pair: Paired) -> dict[str, Any]:
+    return {"case": case, "speedup": pair.speedup, "low": pair.low, "high": pair.high, "verdict": pair.verdict}
+
+
 def _case(row: CaseRow, size: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "case": row.case, "name": cut(row.name, size), "shape": cut(row.shape, size), "dtype": cut(row.dtype, size),
         "status": row.status, "state": row.correctness.state,
     }  # fmt: skip
     if has_speed(row) and row.paired:
-        pair = row.paired
-        found |= {"speedup": pair.speedup, "low": pair.low, "high": pair.high, "verdict": pair.verdict}
+        found |= _pair(row.case, row.paired)
     return found
 
 

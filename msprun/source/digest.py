@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from msprun.model.operator import Operator
@@ -16,8 +17,26 @@ def digests(operator: Operator) -> dict[str, str]:
     files = [operator.reference.file, operator.candidate.file]
     if operator.cases_file is not None:
         files.append(operator.cases_file)
-    files += sorted((operator.folder / "kernel" / "build").glob("**/*.so"))
+    files += _libraries(operator.folder)
+    if operator.against is not None:
+        files += [operator.against.file, *_libraries(operator.against.folder)]
     return {os.path.relpath(file, operator.folder): _digest(file) for file in dict.fromkeys(files) if file.is_file()}
+
+
+def is_same_build(operator: Operator, known: Mapping[str, str]) -> bool:
+    """The older build has the candidate's file and libraries, byte for byte, by the operator's `digests`."""
+    older = operator.against
+    if older is None:
+        return False
+    ours, theirs = (
+        sorted(known.get(os.path.relpath(file, operator.folder), "") for file in (side.file, *_libraries(folder)))
+        for side, folder in ((operator.candidate, operator.folder), (older, older.folder))
+    )
+    return ours == theirs
+
+
+def _libraries(folder: Path) -> list[Path]:
+    return sorted((folder / "kernel" / "build").glob("**/*.so"))
 
 
 def _digest(file: Path) -> str:

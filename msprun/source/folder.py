@@ -23,11 +23,11 @@ def load_operator(op: Op, *, compile_sources: bool) -> Operator:
     folder or file is missing, a source does not compile, or the cases file has a fault.
     """
     folder = _folder(Path(op.dir))
-    reference = _implementation(folder, op.reference, "reference")
-    candidate = _implementation(folder, op.candidate, "candidate")
+    reference = implementation(folder, op.reference, "reference")
+    candidate = implementation(folder, op.candidate, "candidate")
     if compile_sources:
-        _compile(reference.file)
-        _compile(candidate.file)
+        compile_source(reference.file)
+        compile_source(candidate.file)
     cases, cases_file, origin = read_cases(folder, op.cases_file)
     return Operator(
         name=op.name or folder.name,
@@ -60,17 +60,19 @@ def _subfolders(folder: Path) -> list[str]:
         return []
 
 
-def _implementation(folder: Path, side: SideConfig, word: str) -> Implementation:
+def implementation(folder: Path, side: SideConfig, word: str, key: str = "op") -> Implementation:
+    """One side in a folder that `key` names; `word` is its own. Raises ConfigError where the file is missing."""
     file = folder / side.file
     if not file.is_file():
-        raise ConfigError(f"op: {folder} has no {side.file} ({word})", _other_files(folder, side.file, word))
+        raise ConfigError(f"{key}: {folder} has no {side.file} ({word})", _other_files(folder, side.file, (key, word)))
     return Implementation(file=file, cls=side.cls, env=tuple(sorted(side.env.items())))
 
 
-def _other_files(folder: Path, wanted: str, word: str) -> str:
+def _other_files(folder: Path, wanted: str, words: tuple[str, str]) -> str:
+    key, word = words
     below = sorted(path.parent.name for path in folder.glob(f"*/{wanted}"))
     if below:
-        return f"operators lie in its folders; type op={folder / below[0]}" + _rest("others", below[1:])
+        return f"operators lie in its folders; type {key}={folder / below[0]}" + _rest("others", below[1:])
     python = sorted(path.name for path in folder.glob("*.py"))
     return f"write it, or type op.{word}.file=FILE" + _rest("there are", python)
 
@@ -80,7 +82,7 @@ def _rest(what: str, names: list[str]) -> str:
     return f" ({what}: {shown})" if names else ""
 
 
-def _compile(path: Path) -> None:
+def compile_source(path: Path) -> None:
     """Raise ConfigError with file, line and text where a source is no Python."""
     try:
         with warnings.catch_warnings():

@@ -6,12 +6,14 @@ import random
 import statistics
 from collections.abc import Iterable, Sequence
 from math import exp, isfinite, log, sqrt
+from typing import get_args
 
-from msprun.model.measurement import Paired, Verdict
-from msprun.model.result import Aggregates, CaseRow, Counts, DtypeAggregate
+from msprun.model.measurement import Paired, State, Verdict
+from msprun.model.result import Against, Aggregates, CaseRow, Counts, DtypeAggregate
 
 RESAMPLES = 1000
 LEVEL = 0.05
+RIGHT: tuple[State, ...] = ("correct", "not_checked")
 
 
 def aggregates(rows: Sequence[CaseRow]) -> Aggregates:
@@ -107,15 +109,7 @@ def counts(rows: Sequence[CaseRow]) -> Counts:
     def ended(*status: str) -> int:
         return sum(row.status in status for row in rows)
 
-    def found(verdict: Verdict) -> int:
-        return sum(
-            usable_speedup(row) is not None and row.paired is not None and row.paired.verdict == verdict for row in rows
-        )
-
-    def held(verdict: Verdict) -> int | None:
-        families = [r.paired for r in rows if usable_speedup(r) and r.paired and r.paired.p_family is not None]
-        return sum(p.verdict == verdict and (p.p_family or 0.0) <= LEVEL for p in families) if families else None
-
+    pairs = [pair for row in rows if (pair := usable_pair(row)) is not None]
     return Counts(
         total=len(rows),
         run=len(rows) - ended("skipped", "pending"),
@@ -124,13 +118,42 @@ def counts(rows: Sequence[CaseRow]) -> Counts:
         incorrect=ended("incorrect"),
         failed=ended("failed"),
         skipped=ended("skipped"),
-        faster=found("faster"),
-        slower=found("slower"),
-        same=found("same"),
-        unresolved=found("unresolved"),
-        faster_family=held("faster"),
-        slower_family=held("slower"),
+        **_verdicts(pairs),
+        faster_family=_held(pairs, "faster"),
+        slower_family=_held(pairs, "slower"),
     )
+
+
+def against(rows: Sequence[CaseRow], folder: str) -> Against:
+    """The candidate against the older build in `folder`, by the paired speed-ups of the cases that have one."""
+    pairs = [pair for row in rows if (pair := usable_old_pair(row)) is not None]
+    speedups = [pair.speedup for pair in pairs]
+    low, high = geomean_interval(speedups)
+    noise_low, noise_high = geomean_noise(pairs)
+    return Against(
+        folder=folder,
+        cases=len(pairs),
+        geomean_speedup=geomean(speedups),
+        geomean_low=low,
+        geomean_high=high,
+        geomean_noise_low=noise_low,
+        geomean_noise_high=noise_high,
+        **_verdicts(pairs),
+        faster_family=_held(pairs, "faster"),
+        slower_family=_held(pairs, "slower"),
+        correct=sum(r.against_correctness is not None and r.against_correctness.state == "correct" for r in rows),
+        incorrect=sum(map(is_old_wrong, rows)),
+        failed=sum(row.against is not None and row.against.failure is not None for row in rows),
+    )
+
+
+def _verdicts(pairs: Sequence[Paired]) -> dict[Verdict, int]:
+    return {verdict: sum(pair.verdict == verdict for pair in pairs) for verdict in get_args(Verdict)}
+
+
+def _held(pairs: Sequence[Paired], verdict: Verdict) -> int | None:
+    families = [pair for pair in pairs if pair.p_family is not None]
+    return sum(p.verdict == verdict and (p.p_family or 0.0) <= LEVEL for p in families) if families else None
 
 
 def _of_dtype(dtype: str, speedups: Sequence[float]) -> DtypeAggregate:
@@ -146,9 +169,26 @@ def _of_dtype(dtype: str, speedups: Sequence[float]) -> DtypeAggregate:
 
 def usable_speedup(row: CaseRow) -> float | None:
     """The speed-up of a row that counts: measured, and neither wrong nor absurd."""
-    counts_here = row.status == "measured" and row.correctness.state in ("correct", "not_checked")
+    counts_here = row.status == "measured" and row.correctness.state in RIGHT
     usable = _usable([row.speedup]) if counts_here else []
     return usable[0] if usable else None
+
+
+def usable_pair(row: CaseRow) -> Paired | None:
+    """The pair of reference and candidate of a row whose speed-up counts."""
+    return row.paired if usable_speedup(row) is not None else None
+
+
+def usable_old_pair(row: CaseRow) -> Paired | None:
+    """The pair of older build and candidate of a row that counts: it has a speed-up, and neither is wrong."""
+    pair, is_right = row.paired_against, row.correctness.state in RIGHT and not is_old_wrong(row)
+    counts_here = row.status in ("measured", "one_sided") and is_right
+    return pair if counts_here and pair is not None and pair.speedup is not None else None
+
+
+def is_old_wrong(row: CaseRow) -> bool:
+    """The outputs of the older build were compared and differ."""
+    return row.against_correctness is not None and row.against_correctness.state not in RIGHT
 
 
 def _usable(values: Iterable[float | None]) -> list[float]:

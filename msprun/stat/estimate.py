@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import ceil, exp
 
 from msprun.model.measurement import Estimate, Paired, Sample, Verdict
+from msprun.model.operator import SIDES, Pair
 from msprun.stat.interval import median_interval
 from msprun.stat.order import Order
 from msprun.stat.ratio import log_ratios, ratio_interval, ratio_p
@@ -51,15 +52,15 @@ def call_us(samples: Sequence[Sample]) -> float:
     return statistics.median(latest) if latest else 0.0
 
 
-def paired(samples: Sequence[Sample], order: Order) -> Paired | None:
-    """Speed-up of a case from the samples of both sides, quads or pairs alike; None when a side has no timed sample.
+def paired(samples: Sequence[Sample], order: Order, pair: Pair = SIDES) -> Paired | None:
+    """Speed-up of a case from the samples of a pair's sides, in groups of any size; None when a side has none timed.
 
     exp of the median log ratio of the groups with its interval (see `ratio_interval`). No interval below six groups,
     and none with order=sequential, where a fixed position or drift cannot be told from a difference.
     """
-    if {sample.side for sample in samples if sample.phase == "timed"} != {"reference", "candidate"}:
+    if not {sample.side for sample in samples if sample.phase == "timed"} >= {*pair}:
         return None
-    visits = list(log_ratios(samples).values())
+    visits = list(log_ratios(samples, pair).values())
     interval = ratio_interval(visits)
     if interval is None:
         return Paired(speedup=None, low=None, high=None, verdict="unresolved", quads=0)

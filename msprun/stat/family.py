@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from msprun.model.measurement import Paired
 from msprun.model.result import CaseRow
-from msprun.stat.aggregate import usable_speedup
+from msprun.stat.aggregate import usable_old_pair, usable_pair
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -24,11 +25,21 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def with_family(rows: Sequence[CaseRow]) -> tuple[CaseRow, ...]:
-    """The rows with `paired.p_family` over all of them that have a speed-up and a p-value."""
-    places = [n for n, row in enumerate(rows) if usable_speedup(row) and row.paired and row.paired.p is not None]
-    adjusted = holm([pair.p for n in places if (pair := rows[n].paired) is not None and pair.p is not None])
-    known = dict(zip(places, adjusted, strict=True))
+    """The rows with `paired.p_family` over all of them that have a speed-up and a p-value.
+
+    `paired_against` is a family of its own, for it answers a question of its own.
+    """
+    first, second = _adjusted(list(map(usable_pair, rows))), _adjusted(list(map(usable_old_pair, rows)))
     return tuple(
-        replace(row, paired=replace(row.paired, p_family=known[n])) if n in known and row.paired else row
-        for n, row in enumerate(rows)
+        replace(row, paired=pair or row.paired, paired_against=old or row.paired_against)
+        for row, pair, old in zip(rows, first, second, strict=True)
     )
+
+
+def _adjusted(pairs: Sequence[Paired | None]) -> list[Paired | None]:
+    """Those of the pairs that have a p-value, with `p_family`; None in the other places."""
+    known = [(place, pair, pair.p) for place, pair in enumerate(pairs) if pair and pair.p is not None]
+    found: list[Paired | None] = [None] * len(pairs)
+    for (place, pair, _), adjusted in zip(known, holm([p for _, _, p in known]), strict=True):
+        found[place] = replace(pair, p_family=adjusted)
+    return found

@@ -7,9 +7,9 @@ from math import exp, log
 from statistics import median
 
 from msprun.model.measurement import FreshCall, Remark, Sample
-from msprun.model.operator import Side
+from msprun.model.operator import SIDES, Pair, Side
 from msprun.stat.interval import Interval, median_interval
-from msprun.stat.ratio import log_ratios
+from msprun.stat.ratio import log_ratios, named
 
 # Caches that the calls before have warmed make up to 28 % between places of a group (measured); work that is left
 # out makes more.
@@ -54,17 +54,18 @@ def uneven_by_neighbour(samples: Sequence[Sample], side: Side) -> Remark | None:
     return Remark(code="uneven_calls", figures={"side": side, "after_itself": exp(itself.median - other.median)})
 
 
-def uneven_by_change(samples: Sequence[Sample]) -> Remark | None:
+def uneven_by_change(samples: Sequence[Sample], pair: Pair = SIDES) -> Remark | None:
     """The speed-up of the last third of the groups is another than that of the first, by more than half.
 
     What the machine does, both sides of a group suffer; so a side has changed what it does.
     """
-    values = [value for visit in log_ratios(samples).values() for value in visit]
+    values = [value for visit in log_ratios(samples, pair).values() for value in visit]
     third = len(values) // 3
     first, last = _median(values[:third]), _median(values[len(values) - third :])
     if first is None or last is None or max(_apart(first, last), _apart(last, first)) <= ALIKE:
         return None
-    return Remark(code="uneven_calls", figures={"change": exp(last.median - first.median) - 1, "samples": len(values)})
+    figures = {"change": exp(last.median - first.median) - 1, "samples": len(values)}
+    return Remark(code="uneven_calls", figures=named(pair) | figures)
 
 
 def is_doubtful(look: FreshCall) -> bool:

@@ -14,23 +14,32 @@ Order = Literal["interleaved", "sequential"]
 def quad(sides: Sequence[Side], rng: random.Random, order: Order) -> tuple[Side, ...]:
     """The blocks of one group: A B B A or B A A B at random, A A B B when sequential, four of a single side.
 
-    The coin cancels what the position does (measured: up to 28 % between first and second), the mirror linear drift.
+    Of three sides A B C C B A, in any of the six orders. Chance cancels what the position does (measured: up to 28 %
+    between first and second), the mirror linear drift.
     """
     if len(sides) == 1:
         return (sides[0],) * 4
-    one, other = sides
     if order == "sequential":
-        return (one, one, other, other)
-    if rng.random() < 0.5:
-        one, other = other, one
-    return (one, other, other, one)
+        return tuple(side for side in sides for _ in range(2))
+    half = rng.sample(sides, len(sides))
+    return (*half, *half[::-1])
 
 
 def pairs(sides: Sequence[Side], repeats: int, order: Order) -> list[tuple[Side, int]]:
-    """`repeats` timed calls of each side and the group of each: A B, B A, A B ...; sequential: all A, all B."""
+    """`repeats` timed calls of each side and the group of each: A B, B A, A B ...; sequential: all A, all B.
+
+    Of three sides A B C, C B A, B C A, A C B, C A B, B A C: in six groups each is twice in each place.
+    """
     if order == "sequential":
         return [(side, group) for side in sides for group in range(repeats)]
-    return [(side, group) for group in range(repeats) for side in (sides if group % 2 == 0 else sides[::-1])]
+    return [(side, group) for group in range(repeats) for side in _turned(sides, group)]
+
+
+def _turned(sides: Sequence[Side], group: int) -> Sequence[Side]:
+    """Every second group mirrors the one before; of two sides that is all that there is."""
+    first = group // 2 % len(sides) if len(sides) > 2 else 0
+    turned = (*sides[first:], *sides[:first])
+    return turned if group % 2 == 0 else turned[::-1]
 
 
 def warmup(sides: Sequence[Side], calls: int, order: Order) -> list[Side]:

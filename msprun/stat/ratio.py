@@ -1,4 +1,4 @@
-"""Reference time over candidate time, by groups of blocks that ran side by side."""
+"""The time of one side over that of another, by groups of blocks that ran side by side."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import exp, hypot, log
 
 from msprun.model.measurement import Sample
+from msprun.model.operator import SIDES, Pair, Side
 from msprun.stat.interval import Interval, median_interval, tails
 from msprun.stat.student import student
 from msprun.stat.visits import Visits, between_visits, visits_error
@@ -18,8 +19,8 @@ FLOOR = 0.005
 _STEPS, _LEAST_LOG_P = 40, -32.0
 
 
-def log_ratios(samples: Sequence[Sample]) -> dict[int, list[float]]:
-    """log(reference / candidate) of every timed group that holds both sides, by visit, in order of group.
+def log_ratios(samples: Sequence[Sample], pair: Pair = SIDES) -> dict[int, list[float]]:
+    """log(one / other) of every timed group that holds both sides of a pair, by visit, in order of group.
 
     The least of a side's blocks in the group stands for the side: a neighbour's noise only ever adds time.
     """
@@ -30,9 +31,14 @@ def log_ratios(samples: Sequence[Sample]) -> dict[int, list[float]]:
             sides[sample.side] = min(sample.call_us, sides.get(sample.side, sample.call_us))
     visits: dict[int, list[float]] = {}
     for (visit, _), sides in sorted(least.items(), key=lambda item: item[0]):
-        if len(sides) == 2:
-            visits.setdefault(visit, []).append(log(sides["reference"] / sides["candidate"]))
+        if sides.keys() >= {*pair}:
+            visits.setdefault(visit, []).append(log(sides[pair[0]] / sides[pair[1]]))
     return visits
+
+
+def named(pair: Pair) -> dict[str, Side]:
+    """The side by which remarks tell a pair from that of reference and candidate, which needs no name."""
+    return {} if pair == SIDES else {"side": pair[0]}
 
 
 def ratio_interval(visits: Visits) -> Interval | None:

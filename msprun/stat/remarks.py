@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from msprun.model.measurement import Paired, Remark, Sample, SideResult
-from msprun.model.operator import SIDES, Side
+from msprun.model.operator import ALL_SIDES, OLD_AND_NEW, SIDES, Side
 from msprun.model.plan import Schedule
 from msprun.stat import doubt, likeness, populations, steadiness
 
@@ -15,7 +15,8 @@ GROUPS_MIN = 6
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """What is known of a case. `pair` is None for one side alone, `sides` has those that were asked for.
+    """What is known of a case. `pair` and, with an older build, `old_pair` are None where a side has no time, `sides`
+    has those that were asked for.
 
     `is_same_code`: the candidate is the reference by intention. `has_extension`: it comes with compiled code of its
     own, which need not call a torch operator.
@@ -23,6 +24,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     samples: tuple[Sample, ...]
     pair: Paired | None
+    old_pair: Paired | None = None
     schedule: Schedule
     sides: dict[Side, SideResult]
     is_same_code: bool = False
@@ -35,13 +37,15 @@ def case_remarks(evidence: Evidence) -> tuple[Remark, ...]:
     if not any(sample.phase == "timed" for sample in samples):
         return ()
     found: list[Remark | None] = [_few_samples(evidence), _sequential_order(evidence)]
-    for side in SIDES:
+    for side in ALL_SIDES:
         mine = [sample for sample in samples if sample.side == side]
         drifts = steadiness.drift(mine, side)
         found += [drifts, steadiness.unsteady_warmup(mine, side, schedule), steadiness.fallback_block(mine, side)]
         found += [None if drifts else populations.two_populations(mine, side), populations.gc_or_cache(mine, side)]
         found.append(likeness.uneven_by_period(mine, side) or likeness.uneven_by_neighbour(samples, side))
-    found += [steadiness.visits_differ(samples), likeness.uneven_by_change(samples), *_told(evidence)]
+    for pair in (SIDES, OLD_AND_NEW):
+        found += [steadiness.visits_differ(samples, pair), likeness.uneven_by_change(samples, pair)]
+    found += _told(evidence)
     return tuple(remark for remark in found if remark is not None)
 
 
@@ -62,8 +66,9 @@ def _told(evidence: Evidence) -> Iterable[Remark | None]:
 
 def _few_samples(evidence: Evidence) -> Remark | None:
     """Fewer groups, or samples of a single side, than an interval takes."""
-    pair, schedule = evidence.pair, evidence.schedule
-    seen = pair.quads if pair else sum(sample.phase == "timed" for sample in evidence.samples)
+    schedule = evidence.schedule
+    groups = [pair.quads for pair in (evidence.pair, evidence.old_pair) if pair]
+    seen = min(groups, default=sum(sample.phase == "timed" for sample in evidence.samples))
     if seen >= GROUPS_MIN:
         return None
     step = f"budget_s={4 * schedule.budget_s:g}" if schedule.repeats is None else "repeats=auto"
@@ -72,6 +77,6 @@ def _few_samples(evidence: Evidence) -> Remark | None:
 
 def _sequential_order(evidence: Evidence) -> Remark | None:
     """One side after the other: drift is not cancelled, so there is no verdict."""
-    if evidence.pair is None or evidence.schedule.order != "sequential":
+    if not (evidence.pair or evidence.old_pair) or evidence.schedule.order != "sequential":
         return None
     return Remark(code="sequential_order", next="order=interleaved")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from math import exp, log
 
 from msprun.model.measurement import Remark, Sample
-from msprun.model.operator import Side
+from msprun.model.operator import SIDES, Pair, Side
 from msprun.model.plan import Schedule
 from msprun.stat.interval import median_interval
-from msprun.stat.ratio import log_ratios
+from msprun.stat.ratio import log_ratios, named
 from msprun.stat.visits import within_visits
 from msprun.stat.warmup import WINDOW, is_steady
 
@@ -56,13 +56,14 @@ def fallback_block(samples: Sequence[Sample], side: Side) -> Remark | None:
     return Remark(code="fallback_block", figures={"side": side, "samples": zeros}) if zeros else None
 
 
-def visits_differ(samples: Sequence[Sample]) -> Remark | None:
+def visits_differ(samples: Sequence[Sample], pair: Pair = SIDES) -> Remark | None:
     """The visits' median ratios are more than 3 % apart, and further than the noise within visits explains."""
-    visits = [visit for visit in log_ratios(samples).values() if len(visit) >= VISIT_GROUPS_MIN]
+    visits = [visit for visit in log_ratios(samples, pair).values() if len(visit) >= VISIT_GROUPS_MIN]
     if len(visits) < VISITS_MIN:
         return None
     medians = [statistics.median(visit) for visit in visits]
     least, most = min(medians), max(medians)
     if most - least <= VISITS_APART or statistics.variance(medians) <= VISITS_VARIANCE * within_visits(visits):
         return None
-    return Remark(code="visits_differ", figures={"least": exp(least), "most": exp(most), "visits": len(visits)})
+    figures = {"least": exp(least), "most": exp(most), "visits": len(visits)}
+    return Remark(code="visits_differ", figures=named(pair) | figures)

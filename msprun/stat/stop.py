@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil, log, sqrt
 
 from msprun.model.measurement import Sample, StopReason
-from msprun.model.operator import SIDES, Side
+from msprun.model.operator import ALL_SIDES, OLD_AND_NEW, SIDES, Side
 from msprun.model.plan import Schedule
 from msprun.stat.ratio import log_ratios
 from msprun.stat.visits import centred, half_width
@@ -50,11 +50,9 @@ def stop_reason(
 
 
 def _judged(samples: Sequence[Sample]) -> list[dict[int, list[float]]]:
-    """What must become narrow, by visit: log ratios, or log times of each side where no group holds both."""
-    ratios = log_ratios(samples)
-    if ratios:
-        return [ratios]
-    return [_log_times(samples, side) for side in SIDES if any(s.side == side for s in samples)]
+    """What must become narrow, by visit: log ratios of each pair, or log times of each side where there is no pair."""
+    ratios = [found for pair in (SIDES, OLD_AND_NEW) if (found := log_ratios(samples, pair))]
+    return ratios or [_log_times(samples, side) for side in ALL_SIDES if any(s.side == side for s in samples)]
 
 
 def _log_times(samples: Sequence[Sample], side: Side) -> dict[int, list[float]]:

@@ -53,6 +53,9 @@ for line in connection.makefile():
         child = subprocess.Popen(["sleep", "600"], close_fds=False)
         print(child.pid, flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)
+    elif fault == "dies_in_the_older_build":
+        open(job["mark"], "r+b").write(b"a")
+        os.kill(os.getpid(), signal.SIGSEGV)
     elif fault == "floods_its_log":
         for _ in range(64):
             print("x" * 65536, flush=True)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from msprun.launch import Reply
-from msprun.measure.tally import Tally, row
+from msprun.measure.tally import Tally, failures_of, is_finished, row
 from msprun.measure.timing import Timer
 from msprun.model.case import Case
 from msprun.model.failure import Failure
 from msprun.model.measurement import CacheFacts, Correctness
+from msprun.model.operator import ALL_SIDES, Side
 from msprun.model.plan import Plan
 from tests.report import plans
 from tests.report.results import all_good
@@ -30,6 +32,7 @@ class Crew:
         self.blocks: list[tuple[str, int]] = []
         self.fails_at: int | None = None
         self.asked_of_caches = 0
+        self.guilty: Side = "candidate"
         self.lost: dict[str, Any] = {}
         self._random = random.Random(1)
 
@@ -44,7 +47,8 @@ class Crew:
         self.blocks += [(side, calls) for side, calls in blocks]
         if self.fails_at is not None and len(self.blocks) > self.fails_at:
             failure = Failure(stage="timing", kind="signal", message="died of SIGSEGV")
-            return Reply(failure=failure, side="candidate")
+            self.fails_at = None if self.guilty == "against" else self.fails_at
+            return Reply(failure=failure, side=self.guilty)
         return Reply(body={"elapsed_ns": [self._time(side, calls) for side, calls in blocks]})
 
     def _time(self, side: str, calls: int) -> int:
@@ -174,3 +178,66 @@ def test_warm_caches_are_nothing_to_tell() -> None:
     crew = Crew(TRUTH_US)
     assert row(_timed(crew, _plan(budget_s=0.5))).cache is None
     assert crew.asked_of_caches == 0
+
+
+THREE_US = {"reference": 200.0, "candidate": 100.0, "against": 150.0}
+
+
+def _with_old(**schedule: Any) -> Plan:
+    return replace(_plan(**schedule), sides=ALL_SIDES)
+
+
+def test_an_older_build_is_told_from_the_candidate_in_the_same_groups() -> None:
+    crew = Crew(THREE_US)
+    found = row(_timed(crew, _with_old(budget_s=5.0)))
+    assert found.paired is not None and found.paired_against is not None
+    assert found.paired.speedup == pytest.approx(2.0, rel=0.01)
+    assert found.paired_against.speedup == pytest.approx(1.5, rel=0.01)
+    assert found.paired_against.low is not None and found.paired_against.high is not None
+    assert found.paired_against.low < 1.5 < found.paired_against.high
+    assert (found.paired_against.verdict, found.stop, found.status) == ("faster", "narrow", "measured")
+    assert found.against_us == pytest.approx(151.5, rel=0.01)
+    assert found.paired_against.quads == found.paired.quads >= 3 * 8
+
+
+def test_explicit_counts_hold_for_three_sides() -> None:
+    crew = Crew(THREE_US)
+    tally = _timed(crew, _with_old(visits=1, warmup=2, repeats=6))
+    names = [side for side, _ in crew.blocks]
+    assert names[:6] == ["reference", "candidate", "against"] * 2
+    assert Counter(names[6:]) == dict.fromkeys(THREE_US, 6)
+    known = row(tally)
+    assert known.paired_against is not None and known.paired_against.quads == 6
+    assert known.against is not None and known.against.warmup_calls == 2
+
+
+def test_an_older_build_that_dies_costs_its_own_times_alone() -> None:
+    crew = Crew(THREE_US)
+    crew.fails_at, crew.guilty = 100, "against"
+    found = row(_timed(crew, _with_old(budget_s=1.0)))
+    assert (found.status, found.failure, found.against_us, found.paired_against) == ("measured", None, None, None)
+    assert found.paired is not None and found.paired.verdict == "faster"
+    assert found.against is not None and found.against.failure is not None
+    assert found.against.failure.message == "died of SIGSEGV"
+    assert failures_of(found) == {"against": found.against.failure} and is_finished(found)
+    assert found.reference is not None and found.reference.estimate is not None
+    assert found.paired.quads >= 3 * 8  # the visit was made again without it
+
+
+def test_a_wrong_older_build_is_not_timed_and_the_others_are() -> None:
+    crew = Crew(THREE_US)
+    tally = Tally(Case(index=0, name="case0", shape_label="[2]", dtype_label="float32"), _with_old(visits=1), [].append)
+    tally.is_checked = True
+    tally.sides["against"].correctness = Correctness(state="shape_differs")
+    Timer(crew, tally.plan).visit(tally, 0)  # type: ignore[arg-type]
+    assert {side for side, _ in crew.blocks} == {"reference", "candidate"}
+    found = row(tally)
+    assert (found.status, found.against_us, found.paired_against) == ("measured", None, None)
+    assert found.against_correctness is not None and found.against_correctness.state == "shape_differs"
+
+
+def test_candidate_and_older_build_alone_have_their_pair() -> None:
+    crew = Crew(THREE_US)
+    found = row(_timed(crew, replace(_plan(budget_s=1.0), sides=("candidate", "against"))))
+    assert (found.status, found.ref_us, found.paired) == ("one_sided", None, None)
+    assert found.paired_against is not None and found.paired_against.speedup == pytest.approx(1.5, rel=0.01)

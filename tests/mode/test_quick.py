@@ -129,3 +129,48 @@ def test_an_unknown_dtype_has_its_file_case_and_input(capsys: pytest.CaptureFixt
     _write(own_world / "mine", '{"inputs": [{"name": "weight", "dtype": "float17", "shape": [2]}]}\n')
     message = _message(capsys, "op=./mine")
     assert all(word in message for word in ("a_perf_cases.jsonl", "float17", "weight", "case 0"))
+
+
+def test_an_older_build_is_a_third_side_with_its_files(capsys: pytest.CaptureFixture[str], own_world: Path) -> None:
+    _write(own_world / "mine")
+    _write(own_world / "old")
+    plan = _plan(capsys, "op=./mine", "against=./old")
+    assert plan["sides"] == plan["sessions"][0]["sides"] == ["reference", "candidate", "against"]
+    assert plan["operator"]["against"]["folder"] == str(own_world / "old")
+    assert "../old/model_new_ascendc.py" in plan["files"]
+    assert plan["provenance"]["against"] == {"value": str(own_world / "old"), "source": "cli", "why": None}
+    assert _plan(capsys, "op=./mine")["sides"] == ["reference", "candidate"]
+    assert _plan(capsys, "op=./mine", "against=./old", "impl=candidate")["sides"] == ["candidate", "against"]
+
+
+def test_the_older_build_that_a_config_names_lies_beside_its_folder(
+    capsys: pytest.CaptureFixture[str], own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(own_world / "mine")
+    _write(own_world / "old")
+    (own_world / ".msprun" / "experiment").mkdir(parents=True)
+    (own_world / ".msprun" / "experiment" / "gate.yaml").write_text("# @package _global_\nagainst: old\n")
+    (own_world / "deep").mkdir()
+    monkeypatch.chdir(own_world / "deep")
+    plan = _plan(capsys, "op=../mine", "+experiment=gate")
+    assert plan["operator"]["against"]["folder"] == str(own_world / "old")
+    (own_world / ".msprun" / "defaults.yaml").write_text("against: ./old\n")
+    assert _plan(capsys, "op=../mine")["operator"]["against"]["folder"] == str(own_world / "old")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["against=./nowhere"], "nowhere is not there"),
+        (["against=."], "has no model_new_ascendc.py (candidate)"),
+        (["against=./mine", "aa=true"], "against needs the candidate, which aa=true leaves out"),
+        (["against=./mine", "impl=reference"], "against needs the candidate, which impl=reference leaves out"),
+        (["against="], "against is empty"),
+    ],
+)
+def test_an_older_build_that_makes_no_sense_is_one_line(
+    capsys: pytest.CaptureFixture[str], own_world: Path, words: list[str], expected: str
+) -> None:
+    _write(own_world / "mine")
+    assert expected in _message(capsys, "op=./mine", *words)
+    assert not (own_world / "runs").exists()

@@ -19,7 +19,7 @@ from msprun.model.measurement import (
     SideResult,
 )
 from msprun.model.plan import Provenance
-from msprun.model.result import CaseRow, Counts, DtypeAggregate, Result, WorkFigures
+from msprun.model.result import Against, CaseRow, Counts, DtypeAggregate, Result, WorkFigures
 
 CORRECT = Correctness(
     state="correct", rule="mere_mare", figures={"mere": 0.000125, "mare": 0.00075, "limit": 0.0009766}
@@ -342,6 +342,38 @@ def hostile() -> Result:
     )
 
 
+def against() -> Result:
+    """Four cases with an older build: it is slower, as fast, wrong, and dead."""
+    wrong = Correctness(state="incorrect", rule="mere_mare", figures={"mere": 0.5, "wrong": 9})
+    dead = Failure(stage="timing", kind="signal", message="died of SIGSEGV", log="sessions/0/stderr.log")
+    third = measured(2, 30.0, 20.0, pair(1.5, 1.45, 1.55, "faster"), remarks=(OLD_VISITS,))
+    rows = (
+        _with_old(FASTER, 31.5, CORRECT, pair(1.496, 1.471, 1.523, "faster")),
+        _with_old(SLOWER, 50.25, CORRECT, pair(1.002, 0.991, 1.012, "same", 40)),
+        msgspec.structs.replace(third, against_correctness=wrong, against=SideResult()),
+        msgspec.structs.replace(
+            measured(3, 12.0, 10.0, pair(1.2, 1.15, 1.25, "faster")),
+            against_correctness=CORRECT, against=SideResult(failure=dead),
+        ),
+        msgspec.structs.replace(SKIPPED, case=4),
+    )  # fmt: skip
+    told = Against(
+        folder="/ops/toy_norm_v1", cases=2, geomean_speedup=geomean([1.496, 1.002]), geomean_low=1.002,
+        geomean_high=1.496, geomean_noise_low=1.21, geomean_noise_high=1.24, faster=1, slower=0, same=1, unresolved=0,
+        faster_family=1, slower_family=0, correct=3, incorrect=1, failed=1,
+    )  # fmt: skip
+    return result(*rows, against=told, exit_code=1)
+
+
+OLD_VISITS = Remark(code="visits_differ", figures={"side": "against", "least": 0.96, "most": 1.04, "visits": 6})
+
+
+def _with_old(row: CaseRow, us: float, state: Correctness, old_pair: Paired) -> CaseRow:
+    return msgspec.structs.replace(
+        row, against_us=us, against_correctness=state, paired_against=old_pair, against=side(us)
+    )
+
+
 RESULTS = {
     "mixed": mixed,
     "all_good": all_good,
@@ -352,6 +384,7 @@ RESULTS = {
     "partial": partial,
     "hostile": hostile,
     "rates": rates,
+    "against": against,
 }
 
 

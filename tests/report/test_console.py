@@ -17,7 +17,10 @@ from msprun.report.console import Console
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d)(?:;\d+)*m")
-NAMES = ("mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile", "rates")
+NAMES = (
+    "mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile", "rates",
+    "against",
+)  # fmt: skip
 Mode = Literal["text", "json"]
 
 

@@ -135,3 +135,29 @@ def test_columns_without_any_number_are_not_there(log: Log, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["mixed", "check_mode", "one_sided"])
 def test_nothing_is_said_of_rates_and_caches_that_nobody_knows(log: Log, name: str) -> None:
     assert not [line for line in log.lines(name) if line.startswith(("--- Rates", "Caches"))]
+
+
+def test_older_build_has_a_table_of_its_own(log: Log) -> None:
+    lines = log.lines("against")
+    start = lines.index("--- Against an older build ---")
+    assert lines[start + 1] == (
+        "Against the older build in /ops/toy_norm_v1: 3 of 4 cases correct, 1 incorrect, 1 failed; "
+        "geomean 1.22x (1.00 - 1.50) over 2 cases: 1 faster, 1 the same"
+    )
+    rows = [line.split() for line in lines[start + 5 : start + 9]]
+    assert rows[0] == "0 [64, 512] float16 31.50 21.05 1.496x correct 1.471 - 1.523 faster".split()
+    assert rows[2] == "2 [66, 512] float16 N/A 20.00 N/A incorrect N/A N/A".split()
+    assert rows[3] == "3 [67, 512] float16 N/A 10.00 N/A failed N/A N/A".split()
+    assert "  Case 2: older build incorrect: the numbers differ by more than the rule allows" in "\n".join(lines)
+    assert "--- Against an older build ---" not in log.lines("all_good")
+
+
+def test_a_check_of_an_older_build_says_its_states(log: Log, tmp_path: Path) -> None:
+    known = replace(log.made.against(), profiling_mode="check")
+    page = ("log", "performance.log.j2", "performance.log")
+    (file,) = write_pages(known, (), [page], tmp_path, "en")
+    lines = file.read_text().splitlines()
+    start = lines.index("--- Against an older build ---")
+    assert lines[start + 1].endswith("3 of 4 cases correct, 1 incorrect, 1 failed")
+    assert lines[start + 2].split() == ["Case", "Shape", "dtype", "State", "Rule"]
+    assert lines[start + 6].split() == "2 [66, 512] float16 incorrect mere_mare".split()

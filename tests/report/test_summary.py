@@ -115,3 +115,26 @@ def texts(value: Any) -> Iterator[str]:
         yield value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from texts(item)
+
+
+def test_the_older_build_has_its_figures_and_the_case_that_lost_most(made: ModuleType) -> None:
+    found = summary(made.against(), None)
+    told = found["against"]
+    assert told["speedup"] == pytest.approx((1.496 * 1.002) ** 0.5)
+    assert (told["low"], told["high"], told["cases"]) == (1.002, 1.496, 2)
+    assert (told["faster"], told["same"], told["correct"], told["incorrect"], told["failed"]) == (1, 1, 3, 1, 1)
+    assert told["worst"] == {"case": 1, "speedup": 1.002, "low": 0.991, "high": 1.012, "verdict": "same"}
+    assert found["first_failure"]["side"] == "against" and found["verdict"] == "faster"
+    assert summary(made.all_good(), None)["against"] is None
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_limit_holds_with_an_older_build(made: ModuleType, text: str) -> None:
+    rows = [
+        msgspec.structs.replace(row, name=text, shape=text, dtype=text, speedup=1 / 3, paired=pair, paired_against=pair)
+        for row in made.against().per_case
+        for pair in [made.pair(1 / 3, 1 / 7, 22 / 7, "unresolved")]
+    ]
+    full = msgspec.structs.replace(made.against(), per_case=tuple(rows), task=text)
+    found = summary(full, Path("/r" * 300))
+    assert len(ascii_text(found)) < LIMIT_BYTES and found["against"]["cases"] == 2 and len(found["worst"]) == 3

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msprun.model.measurement import Correctness, Paired
+from msprun.model.failure import Failure
+from msprun.model.measurement import Correctness, Paired, SideResult
 from msprun.model.result import Aggregates, CaseRow
-from msprun.stat.aggregate import aggregates, by_dtype, counts, geomean, geomean_interval, geomean_noise
+from msprun.stat.aggregate import against, aggregates, by_dtype, counts, geomean, geomean_interval, geomean_noise
 
 Rows = Callable[..., CaseRow]
 WRONG = Correctness(state="incorrect")
@@ -144,3 +145,26 @@ def test_counts_by_status_and_verdict(row: Rows) -> None:
     assert (seen.total, seen.run, seen.measured) == (9, 7, 4)
     assert (seen.correct, seen.incorrect, seen.failed, seen.skipped) == (5, 1, 1, 1)
     assert (seen.faster, seen.slower, seen.same, seen.unresolved) == (1, 1, 1, 1)
+
+
+def old(speedup: float, verdict: str, **more: object) -> dict[str, object]:
+    pair = Paired(speedup=speedup, low=speedup / 1.1, high=speedup * 1.1, verdict=verdict, quads=9)  # type: ignore[arg-type]
+    return {"paired_against": pair, "against_correctness": Correctness(state="correct")} | more
+
+
+def test_figures_against_an_older_build_by_hand(row: Rows) -> None:
+    failed = SideResult(failure=Failure(stage="timing", kind="signal", message="died"))
+    rows = [
+        row(0, **old(2.0, "faster")),
+        row(1, **old(0.5, "slower", status="one_sided", correctness=Correctness(state="not_checked"))),
+        row(2, **old(8.0, "faster", against_correctness=WRONG)),
+        row(3, **old(9.0, "faster", correctness=WRONG, status="incorrect")),
+        row(4, against=failed, against_correctness=Correctness(state="not_checked")),
+    ]
+    seen = against(rows, "/old")
+    assert (seen.folder, seen.cases, seen.geomean_speedup) == ("/old", 2, pytest.approx(1))
+    assert (seen.faster, seen.slower, seen.same, seen.unresolved) == (1, 1, 0, 0)
+    assert (seen.correct, seen.incorrect, seen.failed) == (3, 1, 1)
+    # Two half widths of log 1.1 in quadrature, over two cases.
+    assert seen.geomean_noise_high == pytest.approx(exp(2**0.5 * log(1.1) / 2))
+    assert (seen.faster_family, against([], "/old").geomean_speedup) == (None, None)

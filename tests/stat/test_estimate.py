@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from msprun.model.measurement import Sample
+from msprun.model.operator import OLD_AND_NEW
 from msprun.stat.estimate import call_us, estimate, paired, verdict
 
 Make = Callable[..., Sample]
@@ -169,3 +170,20 @@ def test_swapping_the_sides_inverts_the_speedup(times: list[tuple[int, int]], rn
 )  # fmt: skip
 def test_verdict_of_an_interval(low: float | None, high: float | None, said: str) -> None:
     assert verdict(low, high) == said
+
+
+def test_the_same_groups_tell_the_candidate_from_both_other_sides(sample: Make) -> None:
+    # Old over new by group: 12/8, 15/10, 18/12, 9/6, 30/20, 3/2: all 1.5; reference over new is 2.
+    new = [8, 10, 12, 6, 20, 2]
+    samples = [
+        sample(side, share * us, group)
+        for group, us in enumerate(new)
+        for side, share in (("reference", 2), ("against", 1.5), ("candidate", 1), ("against", 4))
+    ]
+    old, known = paired(samples, "interleaved", OLD_AND_NEW), paired(samples, "interleaved")
+    assert old is not None and known is not None
+    assert (old.speedup, old.quads, old.verdict) == (pytest.approx(1.5), 6, "faster")
+    assert (old.low, old.high) == (pytest.approx(1.5 * exp(-0.005)), pytest.approx(1.5 * exp(0.005)))
+    assert known.speedup == pytest.approx(2)
+    assert paired([s for s in samples if s.side != "against"], "interleaved", OLD_AND_NEW) is None
+    assert paired([s for s in samples if s.side != "candidate"], "interleaved") is None

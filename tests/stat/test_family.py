@@ -68,3 +68,18 @@ def test_what_holds_alone_need_not_hold_among_many(row: Rows) -> None:
     rows = [row(n, ref_us=2.0, asc_us=1.0, paired=pair(p)) for n, p in enumerate([0.001, 0.03, 0.03])]
     held = counts(with_family(rows))
     assert (held.faster, held.faster_family, held.slower_family) == (3, 1, 0)
+
+
+def test_pairs_with_an_older_build_are_a_family_of_their_own(row: Rows) -> None:
+    fine = Correctness(state="correct")
+    rows = [
+        row(0, ref_us=2.0, asc_us=1.0, paired=pair(0.01), paired_against=pair(0.04), against_correctness=fine),
+        row(1, ref_us=2.0, asc_us=1.0, paired=pair(0.03), paired_against=pair(0.03), against_correctness=fine),
+        row(2, ref_us=2.0, asc_us=1.0, paired=pair(0.02)),
+    ]
+    found = with_family(rows)
+    # 3 x 0.01, then 2 x 0.02 and 1 x 0.03 held up by it; of two 2 x 0.03 for both.
+    assert [r.paired.p_family for r in found if r.paired] == pytest.approx([0.03, 0.04, 0.04])
+    assert [r.paired_against and r.paired_against.p_family for r in found] == [
+        pytest.approx(0.06), pytest.approx(0.06), None,
+    ]  # fmt: skip

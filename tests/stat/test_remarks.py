@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from msprun.model.measurement import Estimate, OperatorTime, Sample, SideResult
+from msprun.model.operator import OLD_AND_NEW
 from msprun.model.plan import Schedule
 from msprun.stat.estimate import estimate, paired
 from msprun.stat.remarks import Evidence, case_remarks
@@ -114,3 +117,20 @@ def test_a_first_call_of_30_ms_is_a_start_up_cost_and_in_no_average(
         assert codes(timed, schedule(), sides={"reference": SideResult(estimate=known, first_call_us=usual)}) == []
     slow = estimate([sample("reference", 500, i) for i in range(9)])
     assert codes(timed, schedule(), sides={"reference": SideResult(estimate=slow, first_call_us=30000.0)}) == []
+
+
+def test_remarks_on_the_older_build_name_it(groups: Groups, schedule: Plans, sample: Make) -> None:
+    samples: list[Sample] = []
+    for visit, us in enumerate((10.0, 11.0, 12.0)):
+        samples += groups([20] * 8, [10] * 8, visit=visit)
+        samples += [sample("against", us, group, visit=visit) for group in range(8)]
+    told = case_remarks(evidence(samples, schedule()))
+    assert [(r.code, r.figures["side"]) for r in told] == [("drift", "against"), ("visits_differ", "against")]
+    assert told[1].figures["most"] / told[1].figures["least"] == pytest.approx(1.2)
+
+
+def test_few_groups_with_the_older_build_are_told(groups: Groups, schedule: Plans, sample: Make) -> None:
+    samples = groups([20] * 9, [10] * 9) + [sample("against", 15, group) for group in range(4)]
+    pair = paired(samples, "interleaved", OLD_AND_NEW)
+    (told,) = case_remarks(evidence(samples, schedule(), old_pair=pair))
+    assert (told.code, told.figures["seen"]) == ("few_samples", 4)

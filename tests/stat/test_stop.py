@@ -138,3 +138,17 @@ def test_one_side_alone_stops_by_its_own_median(side: str, schedule: Plans, samp
 def test_warm_up_is_no_evidence(schedule: Plans, groups: Groups, sample: Make) -> None:
     warm = [sample(side, 10, phase="warmup") for side in ("reference", "candidate") for _ in range(50)]
     assert asked(warm + groups([10] * 3, [5] * 3), schedule()) is None
+
+
+def test_the_older_builds_ratio_must_be_narrow_too(schedule: Plans, groups: Groups, sample: Make) -> None:
+    quiet = groups([10] * 8, [5] * 8)
+    wide = [sample("against", 5 * exp(0.2 * (group % 2)), group) for group in range(8)]
+    assert asked(quiet, schedule()) == "narrow"
+    assert asked(quiet + wide, schedule()) is None
+    assert asked(quiet + [sample("against", 7, group) for group in range(8)], schedule()) == "narrow"
+
+
+def test_without_a_reference_the_older_build_and_the_candidate_are_judged(schedule: Plans, sample: Make) -> None:
+    loud = [sample(side, 5 * exp(0.3 * (g % 2)), g) for g in range(8) for side in ("candidate", "against")]
+    assert asked(loud, schedule()) == "narrow"  # both sides of a group are loud alike
+    assert asked([s for s in loud if s.side == "against"], schedule()) is None
