@@ -11,7 +11,7 @@ from msprun.model.measurement import Sample
 from msprun.model.operator import SIDES, Pair, Side
 from msprun.stat.interval import Interval, median_interval, tails
 from msprun.stat.student import student
-from msprun.stat.visits import Visits, between_visits, visits_error
+from msprun.stat.visits import Visits, visits_spread
 
 # Log units: the asymmetry of a harness that no number of samples resolves (A and B the same code, same tensors).
 FLOOR = 0.005
@@ -44,9 +44,10 @@ def named(pair: Pair) -> dict[str, Side]:
 def ratio_interval(visits: Visits) -> Interval | None:
     """Median log ratio of all groups with its 95 % interval; None without a group, no bounds below six.
 
-    Order statistics of all groups, and in quadrature what the visits disagree about; never narrower than FLOOR on
-    either side. The side that begins a group is drawn at random, so for identical code every log ratio is as likely
-    to be positive as negative whatever the machine does, and the interval of the median needs nothing else.
+    Order statistics of all groups, and in quadrature what the visits disagree about (see `visits_spread`); never
+    narrower than FLOOR on either side. The side that begins a group is drawn at random, so for identical code every log
+    ratio is as likely to be positive as negative whatever the machine does, and the interval of the median needs
+    nothing else.
     """
     values = [value for visit in visits for value in visit]
     if not values:
@@ -54,9 +55,10 @@ def ratio_interval(visits: Visits) -> Interval | None:
     pooled = median_interval(values)
     if pooled.low is None or pooled.high is None:
         return pooled
-    spread = between_visits(visits)
-    below = max(FLOOR, hypot(pooled.median - pooled.low, spread))
-    above = max(FLOOR, hypot(pooled.high - pooled.median, spread))
+    spread = visits_spread(visits)
+    apart = student(0.95, spread.degrees) * spread.error if spread.error else 0.0
+    below = max(FLOOR, hypot(spread.noise * (pooled.median - pooled.low), apart))
+    above = max(FLOOR, hypot(spread.noise * (pooled.high - pooled.median), apart))
     return Interval(median=pooled.median, low=pooled.median - below, high=pooled.median + above)
 
 
@@ -72,15 +74,15 @@ def ratio_p(visits: Visits) -> float | None:
     if abs(median) <= FLOOR:
         return 1.0
     away = values if median > 0 else [-value for value in reversed(values)]
-    levels, error, degrees = tails(len(values)), visits_error(visits), sum(map(bool, visits)) - 1
+    levels, spread = tails(len(values)), visits_spread(visits)
 
     def excludes_zero(log_p: float) -> bool:
         level = exp(log_p)
         k = bisect_right(levels, level) - 1
         if k < 1:
             return False
-        spread = student(1 - level, degrees) * error if error else 0.0
-        return hypot(abs(median) - away[k - 1], spread) < abs(median)
+        apart = student(1 - level, spread.degrees) * spread.error if spread.error else 0.0
+        return hypot(spread.noise * (abs(median) - away[k - 1]), apart) < abs(median)
 
     low, high = _LEAST_LOG_P, 0.0
     for _ in range(_STEPS):
