@@ -96,6 +96,7 @@ def test_the_signature_command_measures_checks_and_reports(own_world: Path) -> N
 
 
 def test_explicit_counts_are_exactly_the_calls_that_ran(own_world: Path) -> None:
+    """flagos-ai/FlagGems#5067: warmup=1000 meant milliseconds, and was taken as a count."""
     counting = """
         import torch, pathlib
 
@@ -121,6 +122,7 @@ def test_explicit_counts_are_exactly_the_calls_that_ran(own_world: Path) -> None
 
 
 def test_every_way_to_die_costs_one_side_of_one_case(own_world: Path) -> None:
+    """ScalingIntelligence/KernelBench#92: after one bad kernel all later ones failed."""
     operators.write(own_world / "deadly", operators.DEADLY, [operators.case(n) for n in range(9)])
     done = _msprun("op=./deadly", *FEW, "compile_timeout_s=3", "keep_going=true", cwd=own_world)
     assert done.returncode == 1, done.stderr

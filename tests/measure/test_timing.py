@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from msprun.journal import Seen
 from msprun.launch import Reply
 from msprun.measure.tally import Tally, failures_of, is_finished, row
 from msprun.measure.timing import Timer
@@ -31,9 +34,12 @@ class Crew:
         self.noise = noise
         self.blocks: list[tuple[str, int]] = []
         self.fails_at: int | None = None
+        self.ends_at = False
         self.asked_of_caches = 0
         self.guilty: Side = "candidate"
         self.lost: dict[str, Any] = {}
+        self.made = 0
+        self.slow: Callable[[int], float] = lambda number: 1.0  # by the number of calls before
         self._random = random.Random(1)
 
     def ready(self, tally: Tally, side: str) -> Reply:
@@ -45,6 +51,9 @@ class Crew:
             self.asked_of_caches += 1
             return Reply(body={"id": 7, "sets": 32, "bytes": 33_554_432, "llc_bytes": 8_388_608})
         self.blocks += [(side, calls) for side, calls in blocks]
+        if self.ends_at and deadline <= time.monotonic():
+            failure = Failure(stage="timing", kind="timeout", message="its calls took longer than -1 s")
+            return Reply(failure=failure, side="reference")
         if self.fails_at is not None and len(self.blocks) > self.fails_at:
             failure = Failure(stage="timing", kind="signal", message="died of SIGSEGV")
             self.fails_at = None if self.guilty == "against" else self.fails_at
@@ -52,7 +61,9 @@ class Crew:
         return Reply(body={"elapsed_ns": [self._time(side, calls) for side, calls in blocks]})
 
     def _time(self, side: str, calls: int) -> int:
-        return round(self.truth_us[side] * calls * 1000 * (1 + self.noise * self._random.random()))
+        slow = self.slow(self.made)
+        self.made += calls
+        return round(self.truth_us[side] * calls * 1000 * (1 + self.noise * self._random.random()) * slow)
 
 
 def _plan(**schedule: Any) -> Plan:
@@ -91,6 +102,7 @@ def test_short_calls_are_timed_in_blocks_of_at_least_fifty_microseconds() -> Non
 
 
 def test_explicit_counts_are_one_visit_of_single_calls_in_mirrored_pairs() -> None:
+    """sharkdp/hyperfine#21 and #483: compared commands take turns."""
     crew = Crew(TRUTH_US)
     tally = _timed(crew, _plan(visits=1, warmup=2, repeats=4))
     r, c = ("reference", 1), ("candidate", 1)
@@ -107,6 +119,7 @@ def test_no_warm_up_means_none_and_slow_calls_are_not_blocked() -> None:
 
 
 def test_sequential_runs_one_side_after_the_other_and_gives_no_verdict() -> None:
+    """nooga/let-go#705: one side after the other, and the order decides the winner."""
     crew = Crew(TRUTH_US)
     tally = _timed(crew, _plan(visits=1, warmup=1, repeats=8, order="sequential"))
     assert [side for side, _ in crew.blocks] == ["reference"] * 9 + ["candidate"] * 9
@@ -241,3 +254,81 @@ def test_candidate_and_older_build_alone_have_their_pair() -> None:
     found = row(_timed(crew, replace(_plan(budget_s=1.0), sides=("candidate", "against"))))
     assert (found.status, found.ref_us, found.paired) == ("one_sided", None, None)
     assert found.paired_against is not None and found.paired_against.speedup == pytest.approx(1.5, rel=0.01)
+
+
+@pytest.mark.parametrize("warmup", [0, 3])
+@pytest.mark.parametrize("repeats", [1, 5, 20])
+def test_the_time_of_a_call_does_not_grow_with_their_number(warmup: int, repeats: int) -> None:
+    """pytorch/pytorch#177765: the sum over all iterations was reported."""
+    found = row(_timed(Crew(TRUTH_US), _plan(visits=1, warmup=warmup, repeats=repeats)))
+    assert found.ref_us == pytest.approx(101, rel=0.01) and found.asc_us == pytest.approx(50.5, rel=0.01)
+    assert found.reference is not None and found.reference.estimate is not None
+    assert (found.reference.warmup_calls, found.reference.estimate.calls) == (warmup, repeats)
+
+
+@pytest.mark.parametrize("schedule", [{"budget_s": 2.0}, {"visits": 1, "warmup": 3, "repeats": 12}])
+def test_what_is_loaded_at_first_use_is_in_no_time(schedule: dict[str, Any]) -> None:
+    """pytorch/pytorch#132218, NVIDIA/nvbench#338 and #340: lazy initialisation landed in the first measurement."""
+    lazy, ready = Crew(TRUTH_US), Crew(TRUTH_US)
+    lazy.slow = lambda number: 1000.0 if number < 3 else 1.0
+    first, second = (row(_timed(crew, _plan(**schedule))) for crew in (lazy, ready))
+    assert first.ref_us == pytest.approx(second.ref_us, rel=0.01)
+    assert first.asc_us == pytest.approx(second.asc_us, rel=0.01)
+
+
+def test_a_machine_that_gets_slower_by_a_percent_a_call_favours_nobody_in_turn_and_is_told() -> None:
+    """nooga/let-go#705: the order of A and B decides the winner, identical binaries were 3.7 % apart."""
+    same = {"reference": 100.0, "candidate": 100.0}
+    in_turn, after = Crew(same, noise=0.001), Crew(same, noise=0.001)
+    in_turn.slow = after.slow = lambda number: 1.01**number
+    counts: dict[str, Any] = {"visits": 1, "warmup": 0, "repeats": 20}
+    found = row(_timed(in_turn, _plan(**counts)))
+    assert found.paired is not None and found.paired.verdict == "same"
+    assert {remark.code for remark in found.remarks} == {"drift"}
+    apart = row(_timed(after, _plan(order="sequential", **counts)))
+    assert apart.speedup == pytest.approx(1.01**-20, rel=0.01)  # what a fixed order makes of nothing
+    assert apart.paired is not None and apart.paired.verdict == "unresolved"
+    assert {remark.code for remark in apart.remarks} == {"drift", "sequential_order"}
+
+
+def test_a_process_that_slows_down_from_visit_to_visit_is_told_and_costs_both_sides_alike() -> None:
+    """intel/intel-xpu-backend-for-triton#4094: the second and later runs of a suite were slower."""
+    crew = Crew(TRUTH_US, noise=0.001)
+    plan = _plan(visits=1, warmup=0, repeats=10)
+    tally = _timed(crew, plan)
+    crew.slow = lambda number: 1.2
+    for visit in (1, 2):
+        Timer(crew, plan).visit(tally, visit)  # type: ignore[arg-type]
+    found = row(tally)
+    assert {(r.code, r.figures["side"]) for r in found.remarks} == {("drift", "reference"), ("drift", "candidate")}
+    assert found.paired is not None and found.paired.speedup == pytest.approx(2.0, rel=0.01)
+
+
+def test_calls_without_end_are_ended_by_the_time_that_a_case_has() -> None:
+    """flagos-ai/FlagGems#5067: warmup=1000 took more than an hour."""
+    crew = Crew({"reference": 3e6, "candidate": 3e6})
+    asked: list[float] = []
+    crew.slow = lambda number: asked.append(number) or 1.0  # type: ignore[func-returns-value]
+    plan = _plan(visits=1, warmup=1000, repeats=3)
+    plan = replace(plan, limits=replace(plan.limits, case_timeout_s=-1.0))
+    crew.ends_at = True
+    found = row(_timed(crew, plan))
+    assert asked == [] and found.status == "failed" and found.ref_us is None
+    assert found.failure is not None and found.failure.kind == "timeout"
+
+
+def test_samples_are_on_disk_before_the_next_are_asked_for() -> None:
+    """mindie-agent/mindie-agent#66: a failure of the second side threw the first one's result away."""
+    crew, written, told = Crew(TRUTH_US), list[Any](), list[int]()
+    plan = _plan(visits=1, warmup=0, repeats=20, order="sequential")
+    tally = Tally(Case(index=0, name="case0", shape_label="[2]", dtype_label="float32"), plan, written.append)
+    tally.is_checked, tally.correctness = True, Correctness(state="correct")
+
+    def look(number: int) -> float:
+        on_disk = sum(len(entry.samples) for entry in written if isinstance(entry, Seen))
+        told.append(number - on_disk)
+        return 1.0
+
+    crew.slow = look
+    Timer(crew, plan).visit(tally, 0)  # type: ignore[arg-type]
+    assert len(told) == 40 and told[20] == 0  # when the candidate's first call is made, all of the reference's are kept

@@ -14,6 +14,7 @@ from msprun.model.measurement import Correctness, Sample
 from msprun.model.operator import SIDES, Work
 from msprun.model.plan import Plan
 from msprun.model.result import CaseRow, WorkFigures
+from msprun.stat.aggregate import aggregates, counts
 from tests.report import plans
 from tests.report.results import all_good
 
@@ -66,8 +67,10 @@ def test_an_unknown_processor_has_rates_and_no_floor() -> None:
 
 
 def test_a_time_below_half_the_floor_is_no_number() -> None:
+    """gpu-mode/reference-kernels#159 and #162: a time near zero won the first rank."""
     known = row(tally(planned(MOVES), 1000.0, 249.0))
     assert known.status == "failed" and known.speedup is known.paired is known.asc_us is None
+    assert known.correctness.state == "correct"
     assert known.ref_us == pytest.approx(1000.0) and known.accounting["reference"].verdict == "exact"
     assert known.accounting["candidate"].verdict == "below_floor"
     assert known.failure is not None and (known.failure.stage, known.failure.kind) == ("accounting", "below_floor")
@@ -112,3 +115,21 @@ def test_outputs_count_when_their_size_is_known() -> None:
     made.output_bytes = 100
     known = row(made).work
     assert known is not None and known.bytes == BYTES + 100
+
+
+def test_a_time_that_cannot_be_is_in_no_mean_and_counted_as_a_failure() -> None:
+    """gpu-mode/reference-kernels#159 and #162: one shape near zero made the geometric mean zero."""
+    good, absurd = row(tally(planned(MOVES), 1000.0, 800.0)), row(tally(planned(MOVES), 1000.0, 0.001))
+    assert aggregates([good, absurd]).geomean_speedup == pytest.approx(1.25)
+    assert (counts([good, absurd]).measured, counts([good, absurd]).failed) == (1, 1)
+
+
+def test_right_or_wrong_where_a_time_comes_from_and_the_verdict_are_three_things() -> None:
+    """AMD-AGI/GEAK#450 and #316: no proof of a time was written as a failed check, and a real 3.7 was thrown away."""
+    known = row(tally(planned(MOVES, chip=None), 3700.0, 1000.0))
+    assert known.correctness.state == "correct"
+    assert {side: account.verdict for side, account in known.accounting.items()} == dict.fromkeys(SIDES, "exact")
+    assert known.paired is not None and known.paired.verdict == "faster"
+    unproven = row(tally(planned(MOVES), 3700.0, 200.0))
+    assert unproven.correctness.state == "correct" and unproven.asc_error != "incorrect"
+    assert unproven.accounting["candidate"].verdict == "below_floor"

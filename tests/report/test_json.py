@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import typing
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import msgspec
 import pytest
@@ -62,3 +66,38 @@ def test_file_name_that_is_not_unicode_is_escaped(made: ModuleType) -> None:
 def test_plan_with_its_paths_is_json_too(made: ModuleType, plans: ModuleType) -> None:
     plan = json.loads(dumps(plans.plan(made.mixed())))
     assert plan["operator"]["folder"] == str(Path("/ops/toy_norm"))
+
+
+# Numbers without a unit: ratios and shares of 0..1, levels of probability, and the old script's names for them.
+PLAIN = {
+    "speedup", "low", "high", "p", "p_family", "geomean_speedup", "mean_speedup", "median_speedup", "min_speedup",
+    "max_speedup", "total_speedup", "geomean_low", "geomean_high", "geomean_noise_low", "geomean_noise_high",
+    "operators_coverage", "reference_floor_share", "candidate_floor_share",
+}  # fmt: skip
+# What a call moves and computes: counted, though as real numbers.
+COUNTED = {"bytes", "flops"}
+UNITS = ("_us", "_s", "_gb_s", "_tflop_s", "_bytes")
+
+
+def test_every_number_that_is_no_count_has_its_unit_in_its_name() -> None:
+    """triton-lang/triton#10700: nobody knew the unit of the returned time."""
+    strange = {name for name in _real_numbers(Result, set()) if not name.endswith(UNITS)}
+    assert strange == PLAIN | COUNTED
+
+
+def _real_numbers(kind: type[msgspec.Struct], seen: set[type]) -> Iterator[str]:
+    """Names of the fields, at any depth, that hold a float or several."""
+    seen.add(kind)
+    for field in msgspec.structs.fields(kind):
+        if re.search(r"\bfloat\b", str(field.type)):
+            yield field.name
+        for inner in _structs(field.type):
+            if inner not in seen:
+                yield from _real_numbers(inner, seen)
+
+
+def _structs(hint: Any) -> Iterator[type[msgspec.Struct]]:
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        yield hint
+    for argument in typing.get_args(hint):
+        yield from _structs(argument)

@@ -34,6 +34,15 @@ def test_what_is_no_case_is_refused_with_the_range(wanted):
     assert "\n" not in caught.value.message and len(caught.value.message) < 200
 
 
+def test_a_name_chooses_itself_and_none_that_begins_or_ends_like_it():
+    """meta-pytorch/BackendBench#111: the filter relu also matched leaky_relu."""
+    names = ("add_rms_norm", "add", "add_v2", "leaky_add")
+    cases = tuple(Case(index=i, name=n, shape_label="?", dtype_label="?") for i, n in enumerate(names))
+    assert select(cases, "add", None) == (1,)
+    with pytest.raises(ConfigError, match="there is no case"):
+        select(cases, "ad", None)
+
+
 def test_near_names_are_offered():
     with pytest.raises(ConfigError) as caught:
         select(CASES, ["smal"], None)

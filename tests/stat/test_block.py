@@ -23,6 +23,7 @@ def test_a_block_lasts_at_least_fifty_microseconds_or_a_thousand_calls(us: float
 
 @pytest.mark.parametrize("us", [0.0, -3.0, nan, inf])
 def test_an_estimate_that_is_no_time_gives_a_fixed_count(us: float, schedule: Plans) -> None:
+    """triton-lang/triton#8948 and #6868, flagos-ai/FlagTree#1224: the estimate divides the budget."""
     assert block_calls(us, schedule()) == 100
     assert block_calls(us, schedule(block_calls_max=7)) == 7
 

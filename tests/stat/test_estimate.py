@@ -46,6 +46,7 @@ def test_blocks_count_by_their_calls(sample: Make) -> None:
 
 
 def test_warm_up_does_not_count(sample: Make) -> None:
+    """NVIDIA/nvbench#338 and #340: warm-up was counted."""
     slow = [sample("reference", us, phase="warmup") for us in (30000, 500, 90)]
     steady = [sample("reference", us, i) for i, us in enumerate([12, 12, 11])]
     seen = estimate(slow + steady)

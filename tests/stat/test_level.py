@@ -27,6 +27,7 @@ def verdicts(stream: Stream, speedup: float) -> Counter[str]:
 
 @pytest.mark.parametrize("stream", STREAMS, ids=NAMES)
 def test_identical_code_keeps_the_level(stream: Stream) -> None:
+    """rjmurillo/moq.analyzers#1315: a fixed 5 % fails identical code whose spread is 10 %."""
     seen = verdicts(stream, 1.0)
     # At a true 5 % more than 7 of 50, and more than 2 of 8, have a chance of 0.5 %.
     assert seen["faster"] + seen["slower"] <= (2 if stream.name in FEW else 7)
@@ -55,3 +56,10 @@ def test_the_chance_of_a_group_is_that_of_normal_noise() -> None:
     # The least of two values of sd s has 0.826 s; of ln 1.05 against 0.1 x 0.826 x sqrt 2 Phi(0.418) = 0.662.
     still = Stream(name="", noise=gaussian(0.1))
     assert favourable(still, 1.05) == pytest.approx(0.64, abs=0.04)
+
+
+def test_a_gate_asked_three_times_about_a_spread_of_twelve_percent_says_the_same() -> None:
+    """rjmurillo/moq.analyzers#1315: 5 % a benchmark on 10-15 % of spread fails identical code, now and then."""
+    rng, plan = random.Random(5), schedule()
+    loud = Stream(name="", noise=gaussian(0.12))
+    assert {measured(rng, loud, 1.0, plan)[0].verdict for _ in range(3)} <= {"same", "unresolved"}

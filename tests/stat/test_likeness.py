@@ -32,7 +32,7 @@ def calls(make: Make, times: list[float], warmup: int = 0) -> list[Sample]:
 @pytest.mark.parametrize("period", [2, 3, 5, 8])
 @pytest.mark.parametrize("warmup", [0, 7])
 def test_every_nth_call_that_works_while_the_others_replay_is_told(period: int, warmup: int, sample: Make) -> None:
-    # tensara#238: results are kept and replayed.
+    """tensara/tensara#238: results are kept and replayed."""
     rng = random.Random(period)
     work = [(100 if i % period == 0 else 20) * exp(rng.gauss(0, 0.05)) for i in range(160)]
     seen = uneven_by_period(calls(sample, work, warmup), "candidate")
@@ -70,7 +70,7 @@ def test_a_candidate_that_is_fast_only_after_itself_is_told(sample: Make) -> Non
 
 
 def test_a_candidate_that_stops_working_after_a_while_is_told(groups: Groups) -> None:
-    # pygpubench#7: warm-up is noticed, and less is done from then on.
+    """gpu-mode/pygpubench#7: warm-up is noticed, and less is done from then on."""
     seen = uneven_by_change(groups([100.0] * 60, [100.0] * 20 + [10.0] * 40))
     assert seen is not None
     assert (seen.code, seen.figures["change"], seen.figures["samples"]) == ("uneven_calls", pytest.approx(9), 60)

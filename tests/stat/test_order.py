@@ -17,6 +17,7 @@ ORDERS: list[Literal["interleaved", "sequential"]] = ["interleaved", "sequential
 
 
 def test_a_quad_is_abba_or_baab_by_chance() -> None:
+    """sharkdp/hyperfine#21 and #483, flashinfer-ai/flashinfer#2899: the compared sides take turns, and places."""
     rng = random.Random(3)
     seen = Counter(order.quad(SIDES, rng, "interleaved") for _ in range(1000))
     assert set(seen) == {(A, B, B, A), (B, A, A, B)}
@@ -36,6 +37,7 @@ def test_a_sequential_quad_and_one_of_a_single_side() -> None:
 
 
 def test_pairs_alternate_who_begins() -> None:
+    """nooga/let-go#705, sharkdp/hyperfine#21 and #483: the order of A and B decided the winner."""
     assert order.pairs(SIDES, 3, "interleaved") == [(A, 0), (B, 0), (B, 1), (A, 1), (A, 2), (B, 2)]
     assert order.pairs(SIDES, 2, "sequential") == [(A, 0), (A, 1), (B, 0), (B, 1)]
     assert order.pairs((B,), 2, "interleaved") == [(B, 0), (B, 1)]

@@ -61,7 +61,7 @@ def test_sequential_order_is_said(groups: Groups, schedule: Plans, sample: Make)
 
 
 def test_a_step_of_the_clock_is_a_drift_of_both_sides_and_no_two_populations(groups: Groups, schedule: Plans) -> None:
-    # tritonbench#1159: a throttled chip makes the second half 18 % slower; the ratio of neighbours does not care.
+    """meta-pytorch/tritonbench#1159: throttled by 18 % half way; the ratio of neighbours does not care."""
     times = [100.0] * 15 + [118.0] * 15
     samples = groups(times, times)
     assert codes(samples, schedule()) == ["drift", "drift"]
@@ -71,7 +71,7 @@ def test_a_step_of_the_clock_is_a_drift_of_both_sides_and_no_two_populations(gro
 def test_the_same_operators_on_both_sides_are_told_unless_the_code_is_meant_to_be_the_same(
     groups: Groups, schedule: Plans
 ) -> None:
-    # BackendBench#90: a candidate that calls the operator which it should replace.
+    """meta-pytorch/BackendBench#90: a candidate that calls the operator which it should replace."""
     samples, sides = (
         groups([10] * 9, [10] * 9),
         {"reference": told("aten::softmax"), "candidate": told("aten::softmax")},
@@ -95,6 +95,7 @@ def test_more_than_ten_times_as_fast_is_looked_at(groups: Groups, schedule: Plan
 
 
 def test_operators_that_explain_less_than_half_are_told_for_each_side(groups: Groups, schedule: Plans) -> None:
+    """Ascend/triton-ascend#8 and triton-lang/triton-ascend#298: a time that is mostly the cost of calling."""
     sides = {
         "reference": told("aten::add", operators_coverage=0.5),
         "candidate": told("aten::mul", operators_coverage=0.49),
@@ -106,7 +107,7 @@ def test_operators_that_explain_less_than_half_are_told_for_each_side(groups: Gr
 def test_a_first_call_of_30_ms_is_a_start_up_cost_and_in_no_average(
     groups: Groups, schedule: Plans, sample: Make
 ) -> None:
-    # rocm-libraries#5089: samples of 30000, 12, 12, 11 us.
+    """ROCm/rocm-libraries#5089: samples of 30000, 12, 12, 11 us."""
     timed = [sample("reference", us, i) for i, us in enumerate([12, 12, 11] * 4)]
     known = estimate(timed)
     assert isinstance(known, Estimate) and known.mean_us < 12.1

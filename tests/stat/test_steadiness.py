@@ -23,6 +23,7 @@ def drifted(make: Make, times: list[float]) -> Remark | None:
 
 @pytest.mark.parametrize("step", [1.01, 0.99])
 def test_a_slow_drift_is_told(step: float, sample: Make) -> None:
+    """flashinfer-ai/flashinfer#2899, triton-lang/triton-ascend#350, flagos-ai/FlagTree#751 and #634: clocks fall."""
     seen = drifted(sample, [100 * step**i for i in range(30)])
     assert seen is not None
     assert (seen.code, seen.figures["side"], seen.figures["samples"]) == ("drift", "candidate", 30)
@@ -40,7 +41,7 @@ def test_a_small_or_doubtful_drift_is_none(sample: Make) -> None:
 
 
 def test_a_warm_up_that_ends_while_calls_get_faster_says_what_to_type(sample: Make, schedule: Plans) -> None:
-    # composable_kernel#1241: the clock needs longer to rise than the warm-up lasts.
+    """ROCm/composable_kernel#1241: the clock needs longer to rise than the warm-up lasts."""
     falling = [sample("reference", 400 * 0.98**i, phase="warmup") for i in range(200)]
     seen = unsteady_warmup(falling, "reference", schedule())
     assert seen is not None
@@ -55,7 +56,7 @@ def test_a_warm_up_that_ends_while_calls_get_faster_says_what_to_type(sample: Ma
 
 
 def test_a_clock_that_sees_nothing_is_told(sample: Make) -> None:
-    # triton#8948: an estimate of zero divided the budget.
+    """triton-lang/triton#8948 and #6868, flagos-ai/FlagTree#1224: an estimate of zero divided the budget."""
     seen = fallback_block([sample("candidate", 0, phase="warmup"), sample("candidate", 5, 0)], "candidate")
     assert seen is not None
     assert (seen.code, seen.figures) == ("fallback_block", {"side": "candidate", "samples": 1})
@@ -63,7 +64,7 @@ def test_a_clock_that_sees_nothing_is_told(sample: Make) -> None:
 
 
 def test_visits_that_disagree_are_told_with_their_extremes(groups: Groups) -> None:
-    # tt-metal#54280 and fast_mail_parser#128: 0.3 % inside a job, 26 % between jobs.
+    """namecheap/fast_mail_parser#128 and #168: 0.3 % inside a job, 26 % between jobs."""
     ratios = [1.0, 1.02, 1.26]
     samples = [s for v, r in enumerate(ratios) for s in groups([10 * r, 10.01 * r] * 4, [10.0] * 8, visit=v)]
     seen = visits_differ(samples)

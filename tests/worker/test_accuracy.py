@@ -108,6 +108,7 @@ def test_the_worst_leaf_and_its_worst_element_are_named() -> None:
     ],
 )
 def test_what_forbids_comparing_numbers(reference: Any, candidate: Any, state: str) -> None:
+    """meta-pytorch/tritonbench#1204: equal values of another dtype are a state of their own."""
     found = verdict(reference, candidate)
     assert found.state == state and found.figures["leaf"].startswith("output")
 
@@ -229,3 +230,25 @@ def test_float8_has_rules_of_its_own(dtype: str) -> None:
     one = torch.tensor([1.0, 2.0]).to(getattr(torch, dtype))
     assert verdict(one, one).state == "correct"
     assert verdict(one, torch.tensor([1.0, 16.0]).to(getattr(torch, dtype))).state == "incorrect"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ulps", "rule", "state"),
+    [
+        ("float16", 1, RULE, "correct"), ("float16", 3, RULE, "incorrect"),
+        ("bfloat16", 1, RULE, "correct"), ("bfloat16", 3, RULE, "incorrect"),
+        ("float32", 1, RULE, "correct"), ("float32", 2048, RULE, "incorrect"),  # 2^-13 is 1024 of them
+        ("float32", 1, CLOSE, "correct"), ("float32", 130, CLOSE, "incorrect"),  # 1e-5 + 1.3e-6 x are 100
+        ("int8", 0, RULE, "correct"), ("int8", 1, RULE, "incorrect"),
+    ],
+)  # fmt: skip
+def test_one_unit_in_the_last_place_is_admitted_and_only_as_many_as_the_limit_says(
+    dtype: str, ulps: int, rule: dict[str, Any], state: str
+) -> None:
+    """hw-native-sys/pypto#1945, mindspore-lab/mindone#1357: tolerances below one unit, the same for fp16 and bf16."""
+    kind = getattr(torch, dtype)
+    one = torch.linspace(1, 1.5, 64).to(kind) if kind.is_floating_point else torch.arange(64, dtype=kind)
+    unit = torch.finfo(kind).eps if kind.is_floating_point else 1  # between 1 and 2 a unit is eps
+    found = verdict(one, (one.double() + ulps * unit).to(kind), rule)
+    assert found.state == state
+    assert ("mere" in found.figures) is (rule is RULE and kind.is_floating_point)

@@ -69,6 +69,7 @@ def test_rotation_walks_the_same_sets_call_by_call_for_both_sides(bench: Any) ->
 
 
 def test_rotated_copies_of_an_in_place_operator_are_fresh_every_time(bench: Any) -> None:
+    """flagos-ai/FlagGems#1227: without copies an in-place operator changes its input on each call."""
     session = ready(bench, "rotate", IN_PLACE)
     sets = session.cache_facts(0)["sets"]
     session.time(0, [["candidate", 2 * sets], ["reference", 3]])

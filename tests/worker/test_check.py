@@ -57,6 +57,7 @@ IN_PLACE = ADD.replace("return x + y", "return x.add_(y)")
 
 
 def test_an_in_place_reference_wants_the_same_change_of_the_candidate(bench: Any) -> None:
+    """flagos-ai/FlagGems#1227: in-place operators are compared by what they leave in their inputs."""
     assert bench.check(IN_PLACE, new("return x.add_(y)"))["state"] == "correct"
 
 

@@ -279,6 +279,7 @@ def test_blocks_are_timed_in_order_and_count_their_calls(bench: Any) -> None:
 
 
 def test_timing_an_in_place_operator_begins_each_call_with_the_same_inputs(bench: Any) -> None:
+    """flagos-ai/FlagGems#1227: cloning inputs costs time, not cloning them changes them on each call."""
     seen = "seen = []\n" + NEW.replace("return x + y", "seen.append(x.sum().item()); return x.add_(y)")
     bench.write(GROUPS, seen)
     session = bench.session([None] * 3)
