@@ -20,7 +20,7 @@ from msprun.keywords import KEYWORDS
 from msprun.schema import Run
 
 GROUPS = ("mode", "op", "device", "profiler", "check", "report")
-PATHS = ("out", "python", "op.dir", "against")
+PATHS = ("out", "python", "op.dir", "against", "lease.dir")
 USER_VALUES = "msprun_user"
 
 
@@ -31,6 +31,9 @@ _AT_LEAST: dict[str, float] = {
     "max_cases": 1,
     "keep_runs": 1,
     "device.threads": 1,
+    "device.id": 0,
+    "device.physical": 0,
+    "lease.wait_s": 0,
     "profiler.visits": 1,
     "profiler.quads_min": 1,
     "profiler.quads_max": 1,

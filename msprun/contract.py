@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from msprun.config import Run
 from msprun.model.invocation import Invocation
 from msprun.model.measurement import Block, Sample
+from msprun.model.npu import Finding, Pulse, Use
 from msprun.model.plan import DeviceFacts
 from msprun.process import Spare
+from msprun.schema import Run
 
 
 class Device(Protocol):
     """Where operators run."""
 
-    def facts(self, threads: int) -> DeviceFacts:
-        """What is known before torch is imported."""
+    def select(self, run: Run, environ: Mapping[str, str]) -> DeviceFacts:
+        """The device that is asked for, or the best one, before torch is imported. Raises ConfigError, MachineError."""
+
+    def check(self, python: Path, environ: Mapping[str, str]) -> tuple[Finding, ...]:
+        """What a user should know of its software. Raises MachineError where an interpreter cannot use the device."""
 
     def environment(self, facts: DeviceFacts) -> dict[str, str | None]:
         """Variables that a worker needs set; None stands for unset."""
+
+    def use(self, facts: DeviceFacts) -> Use | None:
+        """Who uses the device at this moment; None where that is not known."""
+
+    def pulse(self, facts: DeviceFacts) -> Pulse | None:
+        """Its clock, load and temperature at this moment; None where they are not known."""
 
 
 class Profiler(Protocol):

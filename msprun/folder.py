@@ -22,6 +22,8 @@ MARKER = ".msprun-run"
 RESULT = "result.json"
 # What of a plan decides its numbers.
 DECIDING = ("mode", "files", "cases", "sides", "schedule", "check", "device", "profiler", "python")
+# What of it may be otherwise when the run is taken up again.
+PASSING = ("device.id_source", "device.id_why", "device.health")
 # What callers of the old script look for beside the operator, and the page of a run that it is.
 OPERATORS_OWN = {"json": "performance.json", "log": "performance.log", "markdown": "perf_report.md"}
 
@@ -78,7 +80,18 @@ def reopen(plan: Plan) -> Result | None:
     return result
 
 
+def earlier_device(folder: Path) -> int | None:
+    """The number of the NPU on which a run began, for one that is taken up again: its times belong to that device."""
+    try:
+        device = msgspec.json.decode((folder / "plan.json").read_bytes())["device"]
+        return int(device["id"]) if device["kind"] == "npu" else None
+    except (OSError, msgspec.DecodeError, KeyError, TypeError, ValueError):
+        return None
+
+
 def _differences(key: str, before: object, now: object) -> list[str]:
+    if key in PASSING:
+        return []
     if isinstance(before, dict) and isinstance(now, dict):
         keys = sorted(before.keys() | now.keys())
         return [what for k in keys for what in _differences(f"{key}.{k}", before.get(k), now.get(k))]

@@ -6,25 +6,29 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msprun.errors import ConfigError, MachineError
 
 
-def choose(python: str, environ: Mapping[str, str], accelerators: tuple[str, ...]) -> tuple[Path, str]:
-    """The interpreter for `python=auto` or a given path, and why it was taken.
+def choose(
+    python: str, environ: Mapping[str, str], accelerators: tuple[str, ...], needs: Sequence[str] = ("torch",)
+) -> tuple[Path, str]:
+    """The interpreter for `python=auto` or a given path that has the packages in `needs`, and why it was taken.
 
-    Raises ConfigError when the given one is not there, MachineError when no interpreter has torch.
+    Raises ConfigError when the given one is not there, MachineError when no interpreter has them.
     """
     if python != "auto":
-        return _given(python), "given"
-    if importlib.util.find_spec("torch") is not None:
-        return Path(sys.executable), "this one has torch"
+        return _given(python, environ, needs), "given"
+    own = Path(sys.executable)
+    lacks = [name for name in needs if not has_package(own, name, environ)]
+    if not lacks:
+        return own, f"this one has {needs[-1]}"
     for path, where in _others(environ):
-        if has_torch(path):
-            return path, f"{where} has torch, this one has not"
-    raise MachineError(f"torch is not installed for {sys.executable}", _advice(environ, accelerators))
+        if all(has_package(path, name, environ) for name in needs):
+            return path, f"{where} has {lacks[0]}, this one has not"
+    raise MachineError(f"{lacks[0]} is not installed for {own}", _advice(accelerators))
 
 
 def surroundings(
@@ -46,21 +50,26 @@ def surroundings(
     return found
 
 
-def has_torch(python: Path) -> bool:
-    """Torch lies in the site-packages of this interpreter or of the environment that it belongs to."""
-    for prefix in dict.fromkeys((python.parent.parent, python.resolve().parent.parent)):
-        if any(prefix.glob("lib*/python3*/*-packages/torch/version.py")):
-            return True
-    return False
+def has_package(python: Path, name: str, environ: Mapping[str, str]) -> bool:
+    """A package lies where an interpreter looks: in its site-packages, in those of its environment, on PYTHONPATH."""
+    if any(Path(folder, name, "__init__.py").is_file() for folder in environ.get("PYTHONPATH", "").split(os.pathsep)):
+        return True
+    if python == Path(sys.executable):
+        return importlib.util.find_spec(name) is not None
+    prefixes = dict.fromkeys((python.parent.parent, python.resolve().parent.parent))
+    return any(any(prefix.glob(f"lib*/python3*/*-packages/{name}/version.py")) for prefix in prefixes)
 
 
-def _given(python: str) -> Path:
+def _given(python: str, environ: Mapping[str, str], needs: Sequence[str]) -> Path:
     found = shutil.which(python)
     if found is None:
         raise ConfigError(f"python={python} is no program that can be run", "give the path of an interpreter")
     path = Path(found).absolute()
-    if not has_torch(path) and path != Path(sys.executable):
-        raise MachineError(f"python={python} has no torch", f"install it there: {path} -m pip install torch")
+    for name in needs:
+        if not has_package(path, name, environ):
+            install = f"install it there: {path} -m pip install torch"
+            fits = "take the environment whose torch_npu fits its CANN: python=/path/to/bin/python"
+            raise MachineError(f"python={python} has no {name}", install if name == "torch" else fits)
     return path
 
 
@@ -75,7 +84,7 @@ def _others(environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
             yield python.absolute(), "python3 on PATH"
 
 
-def _advice(environ: Mapping[str, str], accelerators: tuple[str, ...]) -> str:
+def _advice(accelerators: tuple[str, ...]) -> str:
     """On a host with NPUs the torch that fits its CANN must not be replaced by one from the package index."""
     if any("davinci" in device for device in accelerators):
         return "this host has NPUs: take the environment whose torch_npu fits its CANN, python=/path/to/bin/python"

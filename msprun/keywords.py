@@ -6,6 +6,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "impl": ("both", "reference", "candidate"),
     "order": ("interleaved", "sequential"),
     "cache": ("warm", "rotate", "flush"),
+    "device.busy": ("wait", "refuse", "warn"),
     "fail_on": ("any", "incorrect", "failed", "never"),
     "print": ("text", "json"),
     "lang": ("auto", "en", "zh"),

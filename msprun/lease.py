@@ -186,6 +186,14 @@ def shared_folder(asked: Path | None) -> Path:
     )
 
 
+def present_folder(asked: Path | None) -> Path | None:
+    """The folder that runs lease devices in at the moment, if any does; nothing is made."""
+    for folder in FOLDERS if asked is None else (asked.resolve(),):
+        if folder.exists() and _prepare(folder, is_asked=asked is not None) is None:
+            return folder
+    return None
+
+
 def _prepare(folder: Path, *, is_asked: bool) -> str | None:
     """Make a folder fit; why it is not, where that fails. Folders in /tmp may have been put there by anybody."""
     try:

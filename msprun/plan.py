@@ -41,7 +41,8 @@ class Bench(Struct, frozen=True, kw_only=True):
 
 def interpreter(run: config.Run, environ: Mapping[str, str] = os.environ) -> tuple[Path, str]:
     """The worker's Python and why it was taken. Raises ConfigError or MachineError when there is none."""
-    return choose(run.python, environ, accelerators())
+    needs = ("torch", "torch_npu") if run.device.kind == "npu" else ("torch",)
+    return choose(run.python, environ, accelerators(), needs)
 
 
 def bench(
@@ -51,7 +52,7 @@ def bench(
     if run.profiler.kind not in PROFILERS or run.device.kind not in DEVICES:
         raise ConfigError(f"device={run.device.kind} cannot be measured with profiler={run.profiler.kind}")
     device = DEVICES[run.device.kind]
-    facts = device.facts(run.device.threads)
+    facts = device.select(run, environ)
     variables = surroundings(python, device.environment(facts), environ, _own_variables(operator))
     return Bench(
         operator=operator,

@@ -57,6 +57,17 @@ class Device:
 
     kind: str = MISSING
     threads: int = MISSING
+    id: int | None = MISSING
+    physical: int | None = MISSING
+    busy: str = MISSING
+
+
+@dataclass
+class Lease:
+    """Where devices are leased among runs, and how long one is waited for."""
+
+    dir: str | None = MISSING
+    wait_s: float = MISSING
 
 
 @dataclass
@@ -100,6 +111,7 @@ class Run:
 
     op: Op = MISSING
     device: Device = MISSING
+    lease: Lease = MISSING
     profiler: Profiler = MISSING
     check: Check = MISSING
     pages: dict[str, Page] = MISSING

@@ -106,6 +106,20 @@ def test_paths_of_the_command_line_are_relative_to_the_cwd(
     assert asked.requests[0][0].python == "python3.12"
 
 
+def test_the_folder_of_leases_is_relative_to_who_names_it(asked: Asked, own_world: Path) -> None:
+    assert asked.run().lease.dir is None
+    write(own_world / ".msprun/defaults.yaml", "lease: {dir: shared}\n")
+    assert asked.run().lease.dir == str(own_world / "shared")
+    assert asked.run("lease.dir=here").lease.dir == str(own_world / "here")
+
+
+def test_a_device_is_named_by_number_and_shared_by_rule(asked: Asked) -> None:
+    run = asked.run("device=npu", "device.id=3", "device.busy=refuse", "lease.wait_s=0")
+    assert (run.device.kind, run.device.id, run.device.physical, run.device.busy) == ("npu", 3, None, "refuse")
+    assert run.lease.wait_s == 0
+    assert (asked.run("device=npu").device.id, asked.run("device=npu").device.busy) == (None, "wait")
+
+
 def test_the_default_out_is_in_the_cwd(asked: Asked, own_world: Path) -> None:
     assert asked.run().out == str(own_world / "runs")
 

@@ -166,6 +166,28 @@ def test_a_changed_request_is_refused_with_the_difference(tmp_path: Path) -> Non
     assert "rerun" in str(caught.value.hint)
 
 
+def test_how_a_device_was_chosen_and_how_it_feels_may_change(tmp_path: Path) -> None:
+    at = tmp_path / "runs" / "one"
+    plan = _plan(at, tmp_path)
+    npu = replace(plan.device, kind="npu", id=3, id_source="auto", id_why="AI core 0 %", health="OK")
+    folder.create(replace(plan, device=npu), _invocation(at))
+    (at / folder.MARKER).write_text("999999999\n")
+    now = replace(npu, id_source="cli", id_why=None, health="Warning")
+    assert folder.reopen(replace(plan, device=now)) is None
+    (at / folder.MARKER).write_text("999999999\n")
+    with pytest.raises(ConfigError, match="device.id: 3 -> 4"):
+        folder.reopen(replace(plan, device=replace(npu, id=4)))
+
+
+def test_the_device_of_an_earlier_run_is_known(tmp_path: Path) -> None:
+    at = tmp_path / "runs" / "one"
+    plan = _plan(at, tmp_path)
+    folder.create(replace(plan, device=replace(plan.device, kind="npu", id=3)), _invocation(at))
+    assert folder.earlier_device(at) == 3
+    assert folder.earlier_device(_interrupted(tmp_path / "cpu")) is None
+    assert folder.earlier_device(tmp_path) is None
+
+
 def test_a_run_that_still_goes_on_is_left_alone(tmp_path: Path) -> None:
     at = _interrupted(tmp_path)
     (at / folder.MARKER).write_text(f"{os.getppid()}\n")

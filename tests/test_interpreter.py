@@ -85,3 +85,31 @@ def test_a_given_interpreter_must_be_there_and_have_torch(tmp_path: Path) -> Non
         interpreter.choose(str(bare), {}, ())
     good = _environment(tmp_path / "good", torch=True)
     assert interpreter.choose(str(good), {}, ()) == (good, "given")
+
+
+def test_an_npu_needs_an_interpreter_with_torch_npu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = ("torch", "torch_npu")
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, package=None: None if name == "torch_npu" else object()
+    )
+    _environment(tmp_path / "plain", torch=True)
+    fitting = _environment(tmp_path / "fitting", torch=True)
+    package = tmp_path / "fitting" / "lib" / "python3.11" / "site-packages" / "torch_npu"
+    package.mkdir()
+    (package / "version.py").touch()
+    environ = {"VIRTUAL_ENV": str(tmp_path / "plain"), "CONDA_PREFIX": str(tmp_path / "fitting"), "PATH": ""}
+    assert interpreter.choose("auto", environ, (), needs) == (fitting, "$CONDA_PREFIX has torch_npu, this one has not")
+    with pytest.raises(MachineError, match="has no torch_npu") as caught:
+        interpreter.choose(str(tmp_path / "plain" / "bin" / "python"), environ, (), needs)
+    assert "CANN" in str(caught.value.hint)
+    with pytest.raises(MachineError, match="torch_npu is not installed for"):
+        interpreter.choose("auto", {"PATH": ""}, ("/dev/davinci0",), needs)
+    assert interpreter.choose("auto", environ, ()) == (Path(sys.executable), "this one has torch")
+
+
+def test_a_package_on_pythonpath_counts(tmp_path: Path) -> None:
+    python = _environment(tmp_path / "venv", torch=True)
+    assert not interpreter.has_package(python, "torch_npu", {})
+    (tmp_path / "more" / "torch_npu").mkdir(parents=True)
+    (tmp_path / "more" / "torch_npu" / "__init__.py").touch()
+    assert interpreter.has_package(python, "torch_npu", {"PYTHONPATH": f"/nowhere:{tmp_path / 'more'}"})

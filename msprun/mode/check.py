@@ -9,7 +9,7 @@ from msprun.run import examine as examine_plan
 from msprun.run import run as run_plan
 
 KEYS = frozenset({
-    "op", "device", "check", "pages", "seed", "cases", "max_cases", "against", "retry", "case_timeout_s",
+    "op", "device", "lease", "check", "pages", "seed", "cases", "max_cases", "against", "retry", "case_timeout_s",
     "compile_timeout_s", "timeout_s", "time_limit_s", "keep_going", "fail_on", "print", "lang", "out", "prof_tag",
     "keep_runs", "log_limit_mb", "python", "dry_run",
 })  # fmt: skip

@@ -9,7 +9,7 @@ from msprun.run import examine as examine_plan
 from msprun.run import run as run_plan
 
 KEYS = frozenset({
-    "op", "device", "profiler", "check", "pages", "warmup", "repeats", "budget_s", "seed", "impl", "cases",
+    "op", "device", "lease", "profiler", "check", "pages", "warmup", "repeats", "budget_s", "seed", "impl", "cases",
     "max_cases", "order", "cache", "aa", "against", "retry", "case_timeout_s", "compile_timeout_s", "timeout_s",
     "time_limit_s", "keep_going", "fail_on", "print", "lang", "out", "save_to_op", "prof_tag", "keep_runs",
     "log_limit_mb", "python", "dry_run",

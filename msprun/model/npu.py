@@ -83,3 +83,22 @@ class Inventory(Struct, frozen=True, kw_only=True):
     version: str | None = None
     code: str | None = None
     why: str | None = None
+
+
+class Use(Struct, frozen=True, kw_only=True):
+    """Who uses one device and how it feels at one moment. `processes` is None where no table tells them."""
+
+    processes: tuple[Process, ...] | None
+    memory_used_mb: int | None
+    memory_total_mb: int | None
+    aicore_percent: float | None
+    health: str
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """Something about the installation that a user should know; with `is_fatal` nothing can be measured."""
+
+    code: str
+    message: str
+    hint: str | None = None
+    is_fatal: bool = False

@@ -93,7 +93,12 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class DeviceFacts(Struct, frozen=True, kw_only=True):
-    """What is known of the device before torch is imported."""
+    """What is known of the device before torch is imported.
+
+    `id` is what torch calls it in the caller's shell, `index` in the worker, which sees no other NPU. `logic` is what
+    ASCEND_RT_VISIBLE_DEVICES counts, `physical` what the host agrees on, `card` and `chip` what npu-smi asks for.
+    `lease` is the name under which it is leased, None for what is shared as it is.
+    """
 
     kind: str
     id: int
@@ -101,6 +106,14 @@ class DeviceFacts(Struct, frozen=True, kw_only=True):
     name: str
     cores: int | None
     threads: int
+    index: int = 0
+    id_why: str | None = None
+    logic: int | None = None
+    physical: int | None = None
+    card: int | None = None
+    chip: int | None = None
+    health: str | None = None
+    lease: str | None = None
 
 
 class Session(Struct, frozen=True, kw_only=True):

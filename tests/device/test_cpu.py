@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
-from msprun import device
+import pytest
+
 from msprun.device.cpu import Cpu
+from msprun.errors import ConfigError
+from msprun.schema import Device, Run
 
 
 def test_facts_are_those_of_this_machine() -> None:
@@ -32,7 +37,21 @@ def test_freed_memory_is_kept_so_that_calls_do_not_fault_it_in_again() -> None:
     assert int(environment["MALLOC_TRIM_THRESHOLD_"] or 0) == 8 * 2**30
 
 
-def test_auto_is_the_processor_and_says_why() -> None:
-    kind, why = device.detect()
-    assert kind == "cpu"
-    assert "/dev" in why
+def asked(id: int | None = None, physical: int | None = None, busy: str = "wait") -> Run:
+    return Run(device=Device(kind="cpu", threads=3, id=id, physical=physical, busy=busy))
+
+
+def test_there_is_one_processor_and_nobody_leases_it() -> None:
+    facts = Cpu().select(asked(), {})
+    assert (facts.id, facts.threads, facts.lease, facts.logic) == (0, 3, None, None)
+    assert Cpu().use(facts) is None and Cpu().pulse(facts) is None
+    assert Cpu().check(Path(sys.executable), {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("run", "key"),
+    [(asked(id=0), "device.id=0"), (asked(physical=3), "device.physical=3"), (asked(busy="warn"), "device.busy=warn")],
+)
+def test_keys_of_devices_with_numbers_are_refused(run: Run, key: str) -> None:
+    with pytest.raises(ConfigError, match=key):
+        Cpu().select(run, {})
