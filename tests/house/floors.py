@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.house.tree import Source, imports
 
-WINGS = ("source", "device", "profiler", "reader", "stat", "section", "report")
+WINGS = ("source", "device", "profiler", "reader", "account", "stat", "section", "report")
 # From the ground up. What stands on one floor may import one another as long as there is no circle, the wings never.
 FLOORS = (
     ("model", "errors", "disk", "resources", "suggest", "retype", "keywords", "worker"),
@@ -49,9 +49,9 @@ DOORS = {
     "rich": ("msprun/report/console.py", "msprun/cli.py"),
     "torch": (),
     "torch_npu": (),
-    "pandas": ("msprun/reader/", "msprun/stat/", "msprun/section/", "msprun/model/frame.py"),
-    "numpy": ("msprun/reader/", "msprun/stat/", "msprun/section/", "msprun/model/frame.py"),
-    "pyarrow": ("msprun/reader/", "msprun/stat/", "msprun/section/", "msprun/model/frame.py"),
+    "pandas": ("msprun/reader/", "msprun/account/", "msprun/stat/", "msprun/section/", "msprun/model/frame.py"),
+    "numpy": ("msprun/reader/", "msprun/account/", "msprun/stat/", "msprun/section/", "msprun/model/frame.py"),
+    "pyarrow": ("msprun/reader/", "msprun/account/", "msprun/stat/", "msprun/section/", "msprun/model/frame.py"),
 }
 
 
