@@ -35,6 +35,7 @@ class Block:
     def __init__(self, pool, host):
         self.pool = pool
         self.host = host
+        self.seen = None
         self.size = pool.take(host.nbytes())
 
     def __del__(self):
