@@ -27,6 +27,7 @@ class Crew:
     def __init__(self, **sides: Looks | Failure) -> None:
         self.sides = sides
         self.asked: list[str] = []
+        self.varying = ""
 
     def ready(self, tally: Tally, side: str) -> Reply:
         return Reply()
@@ -39,7 +40,8 @@ class Crew:
         fresh_us, wall_us = known(self.asked.count(side))
         self.asked.append(side)
         operators = [{"name": "aten::mul", "calls": 1, "duration_us": 30.0}]
-        return Reply(body={"operators": operators, "operators_us": 30.0, "wall_us": wall_us, "fresh_us": fresh_us})
+        body = {"operators": operators, "operators_us": 30.0, "wall_us": wall_us, "fresh_us": fresh_us}
+        return Reply(body={**body, "kernels_vary": side == self.varying})
 
 
 def even(number: int) -> tuple[float, float]:
@@ -112,3 +114,12 @@ def test_a_side_that_fails_here_keeps_its_times_and_is_told() -> None:
 def test_looking_on_ends_where_it_takes_too_long() -> None:
     crew = Crew(reference=even, candidate=lambda n: (4e6, 2e4))
     assert uneven(looked_at(crew, case_timeout_s=-1.0)) == [] and crew.asked == ["reference", "candidate"]
+
+
+def test_calls_of_other_operators_are_told_and_the_same_ones_are_not() -> None:
+    """meta-pytorch/tritonbench#401, intel/intel-xpu-backend-for-triton#3243: one kernel fewer than launched."""
+    crew = Crew(reference=even, candidate=even)
+    assert {remark.code for remark in row(looked_at(crew)).remarks} == {"same_kernels"}
+    crew.varying = "candidate"
+    told = [(remark.code, remark.figures) for remark in row(looked_at(crew)).remarks]
+    assert ("kernels_vary", {"side": "candidate"}) in told and len(told) == 2
