@@ -19,6 +19,7 @@ LIKE = "stat/test_likeness.py"
 ATTACK = "worker/test_attack.py"
 SESSION = "worker/test_session.py"
 WORK = "measure/test_work.py"
+BUSY = "device/test_busy.py"
 LOOK = "measure/test_breakdown.py"
 HONEST = (ATTACK, "test_an_honest_operator_passes_without_a_note")
 Test = tuple[str, str]
@@ -115,6 +116,19 @@ TESTS: dict[str, tuple[Test, Test]] = {
         ("source/test_older.py", "test_a_build_that_was_not_built_again_is_seen"),
         ("source/test_older.py", "test_files_of_the_older_build_are_known_too"),
     ),
+    "device_busy": (
+        (BUSY, "test_who_was_there_before_and_who_came_are_two_remarks"),
+        (BUSY, "test_a_quiet_session_has_no_remark"),
+    ),
+    "shared_device": (
+        (BUSY, "test_a_load_that_came_without_a_process_is_somebodys_too"),
+        (BUSY, "test_a_quiet_session_has_no_remark"),
+    ),
+    "memory_kept": (
+        (BUSY, "test_memory_that_a_session_does_not_give_back_is_said"),
+        (BUSY, "test_a_quiet_session_has_no_remark"),
+    ),
+    "unhealthy_device": ((BUSY, "test_a_device_that_is_not_healthy_is_said"), (BUSY, "test_a_quiet_session_has_no_remark")),
     "weights_differ": ((SESSION, "test_weights_that_have_no_twin_are_noted"), HONEST),
 }  # fmt: skip
 
