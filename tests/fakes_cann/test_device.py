@@ -131,8 +131,10 @@ def test_its_own_profiler_writes_what_happened(tmp_path) -> None:
     out = ran(cann, "profiled.py")
     assert "torch_npu profiler api is not effective" in out
     folders = sorted((cann.state / "profiles").glob("*_ascend_pt"))
-    assert len(folders) == 2
-    level1, level0 = ((f / "ASCEND_PROFILER_OUTPUT/kernel_details.csv").read_bytes() for f in folders)
+    details = [folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv" for folder in folders]
+    assert "device[0] is occupied" in out
+    assert [file.exists() for file in details] == [True, True, False]
+    level1, level0 = (file.read_bytes() for file in details[:2])
     assert level1.count(b"\r\n") == level1.count(b"\n") == 5
     lines = level1.decode().splitlines()
     steps = [line.partition(",")[0] for line in lines]

@@ -1,5 +1,6 @@
 """Uses torch_npu's profiler twice, then once more as if below msprof, where it does nothing."""
 
+import fcntl
 import os
 
 import torch
@@ -31,6 +32,10 @@ with profiler.profile(
     iterate(prof, 5)
 with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(folder)):
     x + 1
+with open(os.path.join(os.environ["FAKE_CANN_STATE"], "channel-0.lock"), "a") as another:
+    fcntl.flock(another, fcntl.LOCK_EX)
+    with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(folder)):
+        x + 1
 os.environ["PROFILER_SAMPLECONFIG"] = "{}"
 with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(folder)) as prof:
     iterate(prof, 1)

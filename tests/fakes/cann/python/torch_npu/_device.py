@@ -122,13 +122,16 @@ class Device:
                 return fault
         return None
 
-    def falls_back(self, word):
-        """Whether an operator runs on the host instead, with nothing but a warning."""
+    def falls_back(self, word, inputs, outputs, host_ns):
+        """Whether an operator runs on the host instead: a warning, and copies in place of a kernel."""
         if not any(named(fault, word) for fault in self.faults.named("silent")):
             return False
         if word not in self.counts:
             print(FALLBACK % ("aten::" + word), file=sys.stderr, flush=True)
         self.counts[word] = self.counts.get(word, 0) + 1
+        self.time.copy(self.stream, "D2H", sum(map(size_of, inputs)), host_ns)
+        self.synchronize()
+        self.time.copy(self.stream, "H2D", sum(map(size_of, outputs)), time.time_ns())
         return True
 
     def die(self, when):
@@ -163,6 +166,10 @@ class Device:
             print(PRINTF % self.launches, flush=True)
         if self.faults.first("device_printf"):
             print(DEVICE_PRINTF % self.launches, flush=True)
+
+
+def size_of(tensor):
+    return tensor.numel() * tensor.element_size()
 
 
 def named(fault, word):

@@ -66,10 +66,7 @@ class Operator:
     def launch(self, device, taken, outputs, host_ns):
         """The kernel, or what a fault makes of it; an answer that is no tensor is waited for."""
         inputs = taken.inputs
-        if device.falls_back(self.word):
-            device.time.copy(device.stream, "D2H", sum(map(size_of, inputs)), host_ns)
-            device.synchronize()
-            device.time.copy(device.stream, "H2D", sum(map(size_of, outputs)), time.time_ns())
+        if device.falls_back(self.word, inputs, outputs, host_ns):
             return
         kernel = device.model.of_operator(self.word, inputs, outputs)
         device.operator(self.word, kernel, host_ns)
@@ -96,10 +93,6 @@ def the_one_number(tensor, host):
         low, high = (float(value) for value in host.aminmax())
         block.seen = now, low if low == high else None
     return block.seen[1]
-
-
-def size_of(tensor):
-    return tensor.numel() * tensor.element_size()
 
 
 @functools.lru_cache(maxsize=None)
