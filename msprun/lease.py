@@ -94,20 +94,31 @@ class Leases:
 
     def take(self, name: str, wait_s: float, say: Callable[[str], None]) -> Lease:
         """Lease a device; `say` hears once who has it meanwhile. Raises MachineError after `wait_s` seconds."""
-        end, is_told = time.monotonic() + wait_s, False
-        while True:
-            lease = self.try_take(name)
-            if lease is not None:
-                return lease
-            if time.monotonic() >= end:
-                raise MachineError(
-                    f"{name} is leased by {self.holder(name) or 'somebody else'}",
-                    f"choose another device, or wait longer: lease.wait_s={max(60.0, 2 * wait_s):g}",
-                )
-            if not is_told:
-                say(f"waiting for {name}, leased by {self.holder(name) or 'somebody else'}")
-                is_told = True
+        lease = self.try_take(name)
+        if lease is None and wait_s > 0:
+            say(f"waiting for {self.told(name)}")
+            lease = self.wait(name, wait_s)
+        if lease is None:
+            raise self.refusal(name, wait_s)
+        return lease
+
+    def wait(self, name: str, wait_s: float) -> Lease | None:
+        """Lease a device as soon as it is free; None where that is not within `wait_s` seconds."""
+        end = time.monotonic() + wait_s
+        while (lease := self.try_take(name)) is None and time.monotonic() < end:
             time.sleep(min(_POLL_S, max(0.0, end - time.monotonic())))
+        return lease
+
+    def told(self, name: str) -> str:
+        """A device and who has it, for messages."""
+        return f"{name}, leased by {self.holder(name) or 'somebody else'}"
+
+    def refusal(self, name: str, wait_s: float) -> MachineError:
+        """The error of who has waited in vain."""
+        return MachineError(
+            f"{name} is leased by {self.holder(name) or 'somebody else'}",
+            f"choose another device, or wait longer: lease.wait_s={max(60.0, 2 * wait_s):g}",
+        )
 
     def try_take(self, name: str) -> Lease | None:
         """Lease a device at once; None where somebody has it. Raises MachineError for a file that is none of ours."""

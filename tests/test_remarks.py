@@ -22,6 +22,8 @@ WORK = "measure/test_work.py"
 BUSY = "device/test_busy.py"
 LOOK = "measure/test_breakdown.py"
 HONEST = (ATTACK, "test_an_honest_operator_passes_without_a_note")
+CANN = "device/test_cann.py"
+WHOLE_CANN = (CANN, "test_a_sourced_cann_with_its_torch_npu_has_no_finding")
 Test = tuple[str, str]
 # code: (the test that makes it appear, and names it; the one that must not).
 TESTS: dict[str, tuple[Test, Test]] = {
@@ -116,6 +118,11 @@ TESTS: dict[str, tuple[Test, Test]] = {
         ("source/test_older.py", "test_a_build_that_was_not_built_again_is_seen"),
         ("source/test_older.py", "test_files_of_the_older_build_are_known_too"),
     ),
+    "no_msprof": ((CANN, "test_no_msprof_means_the_other_profiler_and_is_said"), WHOLE_CANN),
+    "two_canns": ((CANN, "test_of_two_canns_the_first_on_path_is_used_and_both_are_named"), WHOLE_CANN),
+    "two_libraries": ((CANN, "test_a_library_of_another_cann_than_the_home_is_said"), WHOLE_CANN),
+    "cann_half_sourced": ((CANN, "test_libraries_without_their_home_are_said"), WHOLE_CANN),
+    "cann_not_there": ((CANN, "test_a_home_that_is_not_there_is_said"), WHOLE_CANN),
     "device_busy": (
         (BUSY, "test_who_was_there_before_and_who_came_are_two_remarks"),
         (BUSY, "test_a_quiet_session_has_no_remark"),
@@ -128,7 +135,10 @@ TESTS: dict[str, tuple[Test, Test]] = {
         (BUSY, "test_memory_that_a_session_does_not_give_back_is_said"),
         (BUSY, "test_a_quiet_session_has_no_remark"),
     ),
-    "unhealthy_device": ((BUSY, "test_a_device_that_is_not_healthy_is_said"), (BUSY, "test_a_quiet_session_has_no_remark")),
+    "unhealthy_device": (
+        (BUSY, "test_a_device_that_is_not_healthy_is_said"),
+        (BUSY, "test_a_quiet_session_has_no_remark"),
+    ),
     "weights_differ": ((SESSION, "test_weights_that_have_no_twin_are_noted"), HONEST),
 }  # fmt: skip
 

@@ -111,7 +111,7 @@ def _library(environ: Mapping[str, str]) -> Path | None:
 
 
 def _msprof(environ: Mapping[str, str], home: Path | None) -> tuple[Path | None, str, tuple[Path, ...]]:
-    """The msprof to use, why, and the others on PATH: links to one and the same file are one."""
+    """The msprof that a shell would start, why that one, and the others: links to one and the same file are one."""
     found: dict[Path, Path] = {}
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
         file = Path(folder or ".", "msprof")
@@ -119,12 +119,12 @@ def _msprof(environ: Mapping[str, str], home: Path | None) -> tuple[Path | None,
             found.setdefault(file.resolve(), file.absolute())
     if not found:
         return None, "there is none on PATH", ()
-    inside = [real for real in found if home is not None and real.is_relative_to(home.resolve())]
-    used = inside[0] if inside else next(iter(found))
+    used, *others = found
     why = "the first on PATH"
     if home is not None:
-        why = f"that of {HOME}={home}" if inside else f"the first on PATH; {HOME}={home} has none there"
-    return found[used], why, tuple(path for real, path in found.items() if real != used)
+        is_inside = used.is_relative_to(home.resolve())
+        why += f", and of {HOME}={home}" if is_inside else f", though {HOME}={home}"
+    return found[used], why, tuple(found[real] for real in others)
 
 
 def _version(home: Path) -> str | None:

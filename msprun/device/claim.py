@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
 
-from msprun.contract import Device
+from msprun import schema
 from msprun.lease import Lease, Leases, shared_folder
 from msprun.model.plan import DeviceFacts
-from msprun.schema import Run
+
+_TURN_S = 10.0
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -31,24 +34,42 @@ class Claim(Struct, frozen=True, kw_only=True):
             self.lease.release()
 
 
-def claim(device: Device, run: Run, environ: Mapping[str, str], name: str, say: Callable[[str], None]) -> Claim:
-    """Choose and lease a device for the run of this name; `say` hears whom it waits for.
+def claim(
+    first: DeviceFacts, again: Callable[[], DeviceFacts], rules: schema.Lease, name: str, say: Callable[[str], None]
+) -> Claim:
+    """Lease the device that was chosen `first` for the run of this name; `say` hears whom it waits for.
 
-    Where the choice is free and somebody was faster, another one is chosen; where all are leased, or the device was
-    named, it waits `lease.wait_s`. Raises ConfigError or MachineError as `select` and `Leases.take` do.
+    Where the choice was free and somebody was faster, it is made `again`; where all are leased, or the device was
+    named, it waits `lease.wait_s`. Raises ConfigError or MachineError as `Device.select` and `Leases.take` do.
     """
-    facts = device.select(run, environ)
-    if facts.lease is None:
-        return Claim(facts=facts)
-    leases = Leases(shared_folder(None if run.lease.dir is None else Path(run.lease.dir)), name)
-    while facts.id_source == "auto":
+    if first.lease is None:
+        return Claim(facts=first)
+    leases = Leases(shared_folder(None if rules.dir is None else Path(rules.dir)), name)
+    if first.id_source != "auto":
+        return Claim(facts=first, lease=leases.take(first.lease, rules.wait_s, say), leases=leases)
+    return _any(first, again, leases, rules.wait_s, say)
+
+
+def _any(
+    first: DeviceFacts,
+    again: Callable[[], DeviceFacts],
+    leases: Leases,
+    wait_s: float,
+    say: Callable[[str], None],
+) -> Claim:
+    """The first choice, else another one; where all are leased whichever is free again first, looked at in turns."""
+    end, facts, is_told = time.monotonic() + wait_s, first, False
+    for wait_for_s in itertools.chain((0.0,), itertools.repeat(_TURN_S)):
         assert facts.lease is not None
-        lease = leases.try_take(facts.lease)
+        left_s = max(0.0, end - time.monotonic())
+        if wait_for_s and left_s and not is_told:
+            say(f"every device is leased; waiting for {leases.told(facts.lease)}")
+            is_told = True
+        lease = leases.wait(facts.lease, min(wait_for_s, left_s))
         if lease is not None:
             return Claim(facts=facts, lease=lease, leases=leases)
-        again = device.select(run, environ)
-        if again.lease == facts.lease or again.lease is None:
+        if wait_for_s and not left_s:
             break
-        facts = again
+        facts = again()
     assert facts.lease is not None
-    return Claim(facts=facts, lease=leases.take(facts.lease, run.lease.wait_s, say), leases=leases)
+    raise leases.refusal(facts.lease, wait_s)

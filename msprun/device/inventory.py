@@ -35,8 +35,11 @@ def device_files(dev: Path) -> tuple[str, ...]:
     return tuple(sorted((n for n in names if _DEVICE_FILE.fullmatch(n)), key=lambda name: int(name[7:])))
 
 
-def inventory(run: Runner, environ: Mapping[str, str]) -> Inventory:
-    """Chips and processes. `chips` None means not known: why, and a code for it, are said."""
+def inventory(run: Runner, environ: Mapping[str, str], *, is_mapped: bool = True) -> Inventory:
+    """Chips and processes. `chips` None means not known: why, and a code for it, are said.
+
+    Unless `is_mapped` the map of ids is not asked for, which is a second call of a tool that takes its time.
+    """
     tool = find_tool(environ)
     if tool is None:
         return Inventory(chips=None, code="no_tool", why="npu-smi is not on PATH")
@@ -52,7 +55,7 @@ def inventory(run: Runner, environ: Mapping[str, str]) -> Inventory:
         if npu_smi.has_no_right(heard.text):
             return Inventory(chips=None, code="no_right", why="npu-smi may not open the devices (-8005)")
         return Inventory(chips=None, code="unknown_table", why=f"npu-smi info is of an unknown form: {error}")
-    return npu_smi.merged(seen, _places(run, tool, environ))
+    return npu_smi.merged(seen, _places(run, tool, environ) if is_mapped else ())
 
 
 def pulse(run: Runner, environ: Mapping[str, str], place: tuple[int, int]) -> Pulse | None:

@@ -102,7 +102,7 @@ class Npu:
 
     def use(self, facts: DeviceFacts, environ: Mapping[str, str] = os.environ) -> Use | None:
         """Who uses the device now and how it feels; None where npu-smi does not tell."""
-        seen = inventory(self._run, environ)
+        seen = inventory(self._run, environ, is_mapped=False)
         chip = next((c for c in seen.chips or () if c.place == (facts.card, facts.chip)), None)
         if chip is None:
             return None

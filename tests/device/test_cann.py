@@ -85,24 +85,18 @@ def test_no_msprof_means_the_other_profiler_and_is_said(tmp_path: Path) -> None:
     assert "torch_npu's own profiler" in finding.message
 
 
-def test_of_two_canns_that_of_the_home_is_used_and_both_are_named(tmp_path: Path) -> None:
+def test_of_two_canns_the_first_on_path_is_used_and_both_are_named(tmp_path: Path) -> None:
     old, new = install(tmp_path / "old"), install(tmp_path / "new")
-    environ = {**sourced(new), "PATH": f"{old}/bin:{new}/bin"}
-    found = examine(environ, interpreter(tmp_path / "venv", "torch_npu"))
-    assert (found.msprof, found.others) == (new / "bin/msprof", (old / "bin/msprof",))
+    python = interpreter(tmp_path / "venv", "torch_npu")
+    found = examine({**sourced(new), "PATH": f"{old}/bin:{new}/bin"}, python)
+    assert (found.msprof, found.others) == (old / "bin/msprof", (new / "bin/msprof",))
     [finding] = found.findings
     assert finding.code == "two_canns"
-    assert f"{new}/bin/msprof is used (that of ASCEND_HOME_PATH={new}), not {old}/bin/msprof" in finding.message
-
-
-def test_of_two_canns_outside_the_home_the_first_on_path_is_used(tmp_path: Path) -> None:
-    old, new = install(tmp_path / "old"), install(tmp_path / "new")
-    bare = tmp_path / "bare"
-    (bare / "lib64").mkdir(parents=True)
-    (bare / "lib64/libascendcl.so").touch()
-    found = examine({**sourced(bare), "PATH": f"{old}/bin:{new}/bin"}, interpreter(tmp_path / "venv", "torch_npu"))
-    assert found.msprof == old / "bin/msprof"
-    assert found.msprof_why == f"the first on PATH; ASCEND_HOME_PATH={bare} has none there"
+    used = f"{old}/bin/msprof is used (the first on PATH, though ASCEND_HOME_PATH={new})"
+    assert finding.message == f"several CANNs are on PATH: {used}, not {new}/bin/msprof"
+    found = examine({**sourced(new), "PATH": f"{new}/bin:{old}/bin"}, python)
+    assert found.msprof == new / "bin/msprof"
+    assert found.msprof_why == f"the first on PATH, and of ASCEND_HOME_PATH={new}"
 
 
 def test_links_to_one_msprof_are_one(tmp_path: Path) -> None:
@@ -121,6 +115,13 @@ def test_a_library_of_another_cann_than_the_home_is_said(tmp_path: Path) -> None
         {**sourced(new), "LD_LIBRARY_PATH": f"{old}/lib64"}, interpreter(tmp_path / "venv", "torch_npu")
     ).findings
     assert finding.code == "two_libraries"
+
+
+def test_libraries_without_their_home_are_said(tmp_path: Path) -> None:
+    environ = sourced(install(tmp_path / "cann"))
+    del environ["ASCEND_HOME_PATH"]
+    [finding] = Npu().check(interpreter(tmp_path / "venv", "torch_npu"), environ)
+    assert finding.code == "cann_half_sourced"
 
 
 def test_a_home_that_is_not_there_is_said(tmp_path: Path) -> None:
