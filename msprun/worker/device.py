@@ -4,7 +4,9 @@ import ctypes
 
 import torch
 
-BOOST_SIZE, BOOST_CALLS = 4093, 16
+from .protocol import BOOST_SIZE
+
+BOOST_CALLS = 16
 
 
 class Host:

@@ -53,6 +53,8 @@ import json
 VERSION = 1
 MARKS = {"reference": b"r", "candidate": b"c", "against": b"a"}
 IDLE = b"-"
+# Rows and columns of what a boost multiplies: a prime, so that its kernels are known by their shapes.
+BOOST_SIZE = 4093
 
 
 class ChannelError(Exception):
