@@ -71,7 +71,20 @@ def read(prof: Path) -> Capture:
         events=[r for r in timed if r["t"] == "event"],
         marks=_marks(found + records(prof / "host/data/marks.jsonl")),
     )
-    return _lost(_stored(_within(capture, options), options))
+    return _jumped(_lost(_stored(_within(capture, options), options)))
+
+
+def _jumped(capture: Capture) -> Capture:
+    """The clock of the device jumps by so many us in the middle of its kernels."""
+    us = asked("clock_jump", 5000)
+    if not us or not capture.kernels:
+        return capture
+    middle = capture.kernels[len(capture.kernels) // 2]["start_ns"]
+    later = [
+        [dict(r, start_ns=r["start_ns"] + us * 1000) if r["start_ns"] >= middle else r for r in tasks]
+        for tasks in (capture.kernels, capture.copies, capture.events)
+    ]
+    return replace(capture, kernels=later[0], copies=later[1], events=later[2])
 
 
 def _within(capture: Capture, options: dict) -> Capture:
