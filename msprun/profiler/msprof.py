@@ -13,6 +13,9 @@ from msprun.profiler.clock import Clock
 
 # With AI-core counters on, kernels take up to 3.75 times as long (measuring Sort on an A3), so they are off.
 _FLAGS = ("--ascendcl=on", "--task-time=on", "--ai-core=off", "--msproftx=on")
+# Younger than some toolkits in use, which refuse to begin with it; without it calls are told apart by rests.
+_DISPENSABLE = "--msproftx=on"
+_UNKNOWN = re.compile(r"unrecognized option '([^']+)'")
 _APP_DIED = re.compile(r"\[WARNING\] An exception has occurred in process App, return code: (.*?)\.?\s*$", re.M)
 _ERROR = re.compile(r"\[ERROR\] (.*)")
 _OCCUPIED = ("is occupied", "sample based profiling is ongoing")
@@ -54,6 +57,10 @@ class Msprof:
         if died is not None:
             return f"msprof says that the application died: {_meaning(died.group(1))}"
         return f"msprof: {errors[0]}" if errors else None
+
+    def refused(self, said: str) -> tuple[str, ...]:
+        """The words of its command that this msprof does not know and that a session can do without."""
+        return tuple(word for word in _UNKNOWN.findall(said) if word == _DISPENSABLE)
 
     def is_occupied(self, said: str) -> bool:
         """Another collection runs on this device."""

@@ -37,6 +37,10 @@ class TorchNpu:
     def complaint(self, said: str) -> None:
         """What it prints goes to the worker's log, which failures name."""
 
+    def refused(self, said: str) -> tuple[str, ...]:
+        """Its command is the worker's own, of which every word is known."""
+        return ()
+
     def is_occupied(self, said: str) -> bool:
         """Whoever profiles at the same time is refused by the driver with words in the worker's failure."""
         return False

@@ -87,3 +87,10 @@ def test_captures_are_real_folders_of_a_session_alone(tmp_path: Path) -> None:
 
 def test_an_export_names_the_capture() -> None:
     assert Msprof().export(Path("/s/PROF_1")) == ("msprof", "--export=on", "--output=/s/PROF_1")
+
+
+def test_only_a_word_that_is_refused_and_dispensable_is_left_out() -> None:
+    usage = "      --msproftx=<on|off>             user markers, default off\n"
+    assert Msprof().refused(f"[ERROR] unrecognized option '--msproftx=on'\n{usage}") == ("--msproftx=on",)
+    assert Msprof().refused(f"[ERROR] unrecognized option '--ai-core=off'\n{usage}") == ()
+    assert Msprof().refused(SUCCESS) == ()
