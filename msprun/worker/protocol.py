@@ -31,9 +31,9 @@ Notes are `{"code", "figures"}`; any answer may hold some that came up since the
 `globals_changed`). Sides are `reference`, `candidate` and, where the job names one, `against`, an older build of the
 candidate; `side` is `candidate` where a check says none. A state that was found by repeated calls says by which in
 `figures["on"]`: `changed_contents`, `late_write`, `later_call` or `reference_changed`.
-`breakdown` looks at three calls: two with the first inputs, of which the second is told, and one with contents in the
-same buffers that no call has seen, also not in an earlier breakdown. `kernels_vary`: they did not run the same
-operators; `fresh_us`: wall time of the third, None where the contents cannot change.
+`breakdown` looks at calls with the first inputs, of which one that follows another is told, and at one with contents in
+the same buffers that no call has seen, also not in an earlier breakdown. `kernels_vary`: they did not run the same
+operators; `fresh_us`: wall time of the latter, None where the contents cannot change.
 `inputs_from` is `provider` or `cases_file`; `arguments` are [name or null, description]: a tensor's {shape, dtype},
 a number, null, a list of these, else {kind}.
 `recorded` is None where the host's clock decides, else every call, flush and boost in the order in which they ran:

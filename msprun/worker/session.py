@@ -32,6 +32,8 @@ from .trial import attempt
 from .walk import bytes_of
 from .watch import REFERENCE, Watch
 
+# Calls of a breakdown. A busy machine interrupts later calls more often, so none is always the last one.
+LOOKS = (("first", "again", "fresh"), ("first", "fresh", "first", "again"))
 NO_PROVIDER = "model.py has neither get_input_groups nor get_inputs, and no cases file describes the inputs"
 
 
@@ -276,18 +278,19 @@ class Session:
             return self.collector.begin(self.job.folder) if word == "begin" else self.collector.end()
 
     def breakdown(self, index, side):
-        """The torch operators of a call, and whether three calls, the last with unseen contents, run the same ones."""
+        """The torch operators of a repeated call, and whether one with unseen contents runs the same ones."""
         case = self.case(index, "breakdown")
         one = case.side(side)
-        calls, is_fresh = [], False
+        calls, is_fresh = {}, False
         with at("breakdown", side), case.holding(), self.watch.running(side):
-            for number in range(3):
-                is_fresh = number == 2 and shrink(case, one.looks)
-                calls.append(break_down(self.watch.marked(side), one.call))
+            for name in LOOKS[one.looks % 2]:
+                is_fresh = shrink(case, one.looks) if name == "fresh" else is_fresh
+                calls[name] = break_down(self.watch.marked(side), one.call)
                 case.snapshot.restore()
         one.looks += 1
-        varies = vary([events for events, _ in calls])
-        return dict(summary(*calls[1]), kernels_vary=varies, fresh_us=calls[2][1] / 1000 if is_fresh else None)
+        varies = vary([events for events, _ in calls.values()])
+        fresh_us = calls["fresh"][1] / 1000 if is_fresh else None
+        return dict(summary(*calls["again"]), kernels_vary=varies, fresh_us=fresh_us)
 
     def probe(self):
         """Does this process still compute rightly? 1 + 4 + 9 + ... + 64 = 204."""

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from msprun.model.measurement import FreshCall
-from msprun.stat.likeness import FRESH_LOOKS, is_doubtful, uneven_by_contents
+from msprun.stat.likeness import FRESH_LOOKS, uneven_by_contents
 
 INPUTS = "\ndef get_inputs():\n    return [torch.randn(128, 128)]\n"
 WORK = """
@@ -64,9 +64,11 @@ def looked(bench: Any, candidate: str) -> dict[str, list[FreshCall]]:
 
 @pytest.mark.parametrize("candidate", [REPLAYS, FORGETS], ids=["all", "the last"])
 def test_replaying_contents_that_were_seen_is_uneven_however_many_are_kept(bench: Any, candidate: str) -> None:
-    """gpu-mode/kernelbot#501 and tensara/tensara#238: the cache key is a fingerprint of the contents."""
+    """gpu-mode/kernelbot#501 and tensara/tensara#238: the cache key is a fingerprint of the contents.
+
+    AMD-AGI/GEAK#208 and #178: host-side caching gave 1.31 times by wall time, with a kernel that was 8.7 times slower.
+    """
     seen = looked(bench, candidate)
-    assert is_doubtful(seen["candidate"][0])
     remark = uneven_by_contents(seen["candidate"], seen["reference"], "candidate")
     assert remark is not None and remark.figures["fresh_us"] > 2 * remark.figures["again_us"]
     assert uneven_by_contents(seen["reference"], seen["candidate"], "reference") is None
@@ -89,7 +91,7 @@ def test_every_look_has_contents_of_its_own_and_leaves_the_first_ones(bench: Any
     for _ in range(3):
         session.breakdown(0, "reference")
     total = first.sum().item()
-    expected = [total, total, total * 3 / 4, total, total, total * 4 / 5, total, total, total * 5 / 6]
+    expected = [total, total, total * 3 / 4, total, total * 4 / 5, total, total, total, total, total * 5 / 6]
     assert module.seen == pytest.approx(expected, rel=1e-3)
     assert torch.equal(session.cases[0].tensors[0][1], first)
 
