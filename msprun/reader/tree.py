@@ -52,8 +52,8 @@ def profs(folder: Path) -> tuple[Path, ...]:
 def choose(folder: Path, table: str, is_sound: Callable[[Path], bool]) -> Choice:
     """The export of a table in a session's folder, a PROF folder, or the folder of the files themselves.
 
-    Of several processes that used the device the one with more rows is read, of several exports the newest whose files
-    are all there and sound, ties for the newer. `is_sound` looks at a file's header and end.
+    Of several processes that used the device, and of several exports of one, that with more rows is read, ties for the
+    newer; before all, its files must all be there and sound. `is_sound` looks at a file's header and end.
     """
     complaints: list[Complaint] = []
     roots = [root for root in dict.fromkeys((folder, *profs(folder))) if _is_here(root, folder, complaints)]
@@ -85,14 +85,7 @@ def _best(exports: Sequence[Export], is_sound: Callable[[Path], bool]) -> Export
     if len(exports) == 1:
         return exports[0]
     whole = {export: not export.gaps and all(map(is_sound, export.files)) for export in exports}
-    newest: dict[Path, Export] = {}
-    for export in exports:
-        kept = newest.get(export.root)
-        if kept is None or (whole[export], export.stamp) > (whole[kept], kept.stamp):
-            newest[export.root] = export
-    if len(newest) == 1:
-        return next(iter(newest.values()))
-    return max(newest.values(), key=lambda e: (whole[e], sum(map(_lines, e.files)), _started(e.root), e.stamp))
+    return max(exports, key=lambda e: (whole[e], sum(map(_lines, e.files)), _started(e.root), e.stamp))
 
 
 def _lines(path: Path) -> int:

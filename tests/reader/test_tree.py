@@ -40,6 +40,12 @@ def test_of_two_exports_the_newer_is_read_and_never_both(session: Path, put: Put
     assert reading.is_complete
 
 
+def test_a_newer_export_with_fewer_rows_gives_way(session: Path, put: Put) -> None:
+    put(rows(1, 2), "op_summary_20260605161640.csv")
+    put(rows(2), "op_summary_20260605161737.csv")
+    assert read_tasks(session) == ([1, 2], ["left_out"])
+
+
 @pytest.mark.parametrize("newer", [b"", b"Op Name\n", f"{HEADER}\n{line(1)}\n0,2,2,a".encode(), f"{HEADER}\n".encode()])
 def test_a_newer_export_that_is_not_whole_gives_way(session: Path, put: Put, newer: bytes) -> None:
     put(rows(1, 2), "op_summary_20260605161640.csv")
