@@ -106,6 +106,7 @@ def test_boosts_flushes_and_restores_belong_to_nobody(way: Any) -> None:
 
 
 def test_boost_is_left_out_by_identity_where_only_names_are_known() -> None:
+    """triton-lang/triton-ascend#350, flagos-ai/FlagTree#751 and #634: preheat kernels spoiled the rows."""
     recording = Recording()
     shapes = {"Input Shapes": BOOST.identity.input_shapes}
     recording.call(0, None, "boost", [("Boost", 900.0, shapes)])
@@ -175,6 +176,7 @@ def test_rows_of_other_devices_are_left_out() -> None:
 
 
 def test_table_without_rows_has_no_kernels() -> None:
+    """ROCm/rocprofiler-compute#694: a program without any kernel crashed the analysis."""
     recording = Recording()
     interleaved(recording, 0, BOTH)
     recording.rows = []

@@ -29,6 +29,7 @@ from tests.account.ways import (
 @pytest.mark.parametrize(("row", "place", "lost"), [(0, "head", 0), (23, "middle", 15), (-2, "tail", 19)])
 @pytest.mark.parametrize("way", [by_markers, by_sleeps])
 def test_call_that_lacks_a_kernel_has_lost_it(way: Any, row: int, place: str, lost: int) -> None:
+    """meta-pytorch/tritonbench#401, intel/intel-xpu-backend-for-triton#3243: one kernel fewer than launched."""
     recording = Recording()
     interleaved(recording, 0, BOTH, quads=4)
     kept = [recording.calls[lost].side, recording.rows.pop(row)["name"]]
@@ -42,6 +43,7 @@ def test_call_that_lacks_a_kernel_has_lost_it(way: Any, row: int, place: str, lo
 
 
 def test_rest_of_a_stream_that_is_lost_is_lost_for_both_sides() -> None:
+    """pytorch/pytorch#192021: kernels at one end of a profiler session were dropped."""
     recording = Recording()
     interleaved(recording, 0, BOTH, quads=4)
     ended = [row for row in recording.rows if row["start_ns"] < recording.calls[12].start_ns]
@@ -136,6 +138,7 @@ def test_ai_cpu_counts_and_is_a_remark() -> None:
 
 
 def test_parallel_streams_are_summed_and_their_span_is_shorter() -> None:
+    """tile-ai/TileOPs#1850: the sum of kernels and the span of a call on several streams were mixed up."""
     recording = Recording()
     for _ in range(3):
         start = recording.now_us + 10

@@ -179,6 +179,7 @@ def test_what_is_no_table_is_said(session: Path, put: Put, table: str, text: byt
 
 
 def test_a_header_without_rows_is_an_empty_table(session: Path, put: Put) -> None:
+    """ROCm/rocprofiler-compute#694: an empty table crashed the analysis."""
     for text in (f"{HEADER}\n", HEADER):
         put(text.encode())
         reading = op_summary.read(session)
