@@ -44,11 +44,42 @@ class Profiler(Protocol):
     def source(self) -> str:
         """The record that a time is read from."""
 
+    @property
+    def collector(self) -> str | None:
+        """What the worker must do for it: a word of worker/collector.py, None where the host's clock decides."""
+
     def command(self, python: Path, wrapper: Path) -> tuple[str, ...]:
         """The words that start one profiled process."""
 
     def samples(self, asked: Sequence[Block], answer: dict[str, Any]) -> tuple[Sample, ...]:
-        """The samples of one `time` request."""
+        """The samples of one `time` request, by the host's clock."""
+
+
+class Collector(Profiler, Protocol):
+    """A profiler that sees the device, and tells when the session is over."""
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """Formats that hold its kernels, the preferred first."""
+
+    @property
+    def marker_reader(self) -> str | None:
+        """The format that holds markers."""
+
+    def captures(self, folder: Path) -> tuple[Path, ...]:
+        """What it left in a session's folder, one a process."""
+
+    def export(self, capture: Path) -> tuple[str, ...] | None:
+        """The words that parse a capture again, None where that cannot be done."""
+
+    def complaint(self, said: str) -> str | None:
+        """What its own output says went wrong, in a line."""
+
+    def refused(self, said: str) -> tuple[str, ...]:
+        """The words of its command that its output says are not known, and that a session can do without."""
+
+    def is_occupied(self, said: str) -> bool:
+        """Its output says that somebody else profiles the device."""
 
 
 class Mode(Protocol):

@@ -21,6 +21,7 @@ from msprun.errors import MachineError
 from msprun.model.failure import Failure, Stage
 from msprun.model.operator import ALL_SIDES, Side
 from msprun.model.plan import Outcome, Session
+from msprun.profiler import COLLECTORS
 from msprun.worker import protocol
 
 _POLL_S = 0.2
@@ -50,6 +51,7 @@ class Worker:
         self.session = session
         self.environment: dict[str, Any] = {}
         self.is_lost = False
+        self.outcome: Outcome | None = None
         self._limit_bytes = int(log_limit_mb * (1 << 20))
         self._nonce = secrets.token_hex(8)
         self._id = 0
@@ -99,16 +101,24 @@ class Worker:
             self._connection.sendall(protocol.encode(message))
         return self._answer(self._id, stage, side, end)
 
-    def close(self) -> None:
-        """Say goodbye, then end what is left."""
+    @property
+    def pid(self) -> int:
+        """The process that leads the session."""
+        return self._child.pid
+
+    def close(self, patience_s: float = 2.0) -> None:
+        """Say goodbye, give it that long to end by itself, then end what is left."""
         if self._connection is not None:
             with contextlib.suppress(OSError):
                 self._connection.sendall(protocol.encode({"nonce": self._nonce, "id": self._id + 1, "do": "bye"}))
             self._connection.close()
             self._connection = None
             if not self.is_lost:
-                self._child.wait(2.0)
-        self._child.end()
+                self.outcome = self._child.wait(patience_s)
+        if self.outcome is None:
+            self.outcome = self._child.end(timed_out=not self.is_lost)
+        else:
+            self._child.end()
         self._forget_socket()
         self._trim_logs()
 
@@ -147,11 +157,12 @@ class Worker:
         try:
             line = self._line(end)
         except TimeoutError:
-            self._child.where()
+            side = self._guilty(side)  # before the INT, of which many an operator returns, and the mark with it
+            self._child.where(self.environment.get("pid") if self.session.command.dies_with_parent else None)
             time.sleep(_POLL_S)
             return self._lose(stage, self._child.end(timed_out=True), side)
         if line is None:
-            outcome = self._child.wait(2.0) or self._child.end()
+            outcome = self._child.wait(2.0) or self._child.end(at_once=self.session.command.dies_with_parent)
             return self._lose(stage, outcome, side)
         try:
             message = protocol.decode(line, self._nonce)
@@ -205,7 +216,21 @@ class Worker:
     def _lose(self, stage: Stage, outcome: Outcome, side: Side | None) -> Reply:
         self.is_lost = True
         failure = explain(stage, outcome, self.session.folder / "stderr.log")
+        said = self.complaint()
+        if said is not None and not outcome.timed_out:  # exit codes and signals read the same
+            where = _last_place(self.session.folder / "stderr.log")
+            failure = msgspec.structs.replace(failure, kind="crash", message=said + where)
         return Reply(failure=msgspec.structs.replace(failure, log=self._log()), side=self._guilty(side))
+
+    def complaint(self) -> str | None:
+        """What the program around the worker says that went wrong; its exit code does not tell."""
+        if not self.session.command.dies_with_parent:
+            return None
+        return COLLECTORS[self.session.profiler].complaint("\n".join(self.said()))
+
+    def said(self) -> list[str]:
+        """The last lines of its stdout."""
+        return _tail(self.session.command.stdout)
 
     def _guilty(self, side: Side | None) -> Side | None:
         """The side whose call was running: the worker marks it before each block."""

@@ -11,13 +11,31 @@ from typing import Literal, cast
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from msprun import config, language, soc
+from msprun import language, schema, soc
+from msprun.batches import batches
 from msprun.device import DEVICES, accelerators
+from msprun.device.claim import Claim
 from msprun.errors import ConfigError
 from msprun.interpreter import choose, surroundings
 from msprun.model.invocation import Invocation
+from msprun.model.npu import Finding
 from msprun.model.operator import SIDES, Operator, Side
-from msprun.model.plan import CheckRule, Command, DeviceFacts, FailOn, Limits, Plan, Provenance, Schedule, Session
+from msprun.model.plan import (
+    Access,
+    Busy,
+    CheckRule,
+    Command,
+    DeviceFacts,
+    FailOn,
+    Isolation,
+    Limits,
+    Metric,
+    Plan,
+    Profiling,
+    Provenance,
+    Schedule,
+    Session,
+)
 from msprun.profiler import PROFILERS
 from msprun.resources import data_folder
 from msprun.source.digest import digests
@@ -25,6 +43,7 @@ from msprun.source.selection import select
 from msprun.work.amounts import verify
 
 START_S = 2.5  # Python and torch until the first call, as seen on two cores
+_GRACE_S = 5.0  # told to stop, msprof first gives the device's channel back
 CASE_S = 0.3  # a case beside its sampling: inputs, first calls, checking, breakdown
 
 
@@ -37,55 +56,108 @@ class Bench(Struct, frozen=True, kw_only=True):
     python_why: str
     profiler: str
     environment: tuple[tuple[str, str], ...]
+    claim: Claim | None = None
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def fds(self) -> tuple[int, ...]:
+        """The lease of the device, open in every process that uses it."""
+        return () if self.claim is None else self.claim.fds
 
 
-def interpreter(run: config.Run, environ: Mapping[str, str] = os.environ) -> tuple[Path, str]:
+def interpreter(run: schema.Run, environ: Mapping[str, str] = os.environ) -> tuple[Path, str]:
     """The worker's Python and why it was taken. Raises ConfigError or MachineError when there is none."""
     needs = ("torch", "torch_npu") if run.device.kind == "npu" else ("torch",)
     return choose(run.python, environ, accelerators(), needs)
 
 
 def bench(
-    run: config.Run, operator: Operator, python: Path, python_why: str, environ: Mapping[str, str] = os.environ
+    run: schema.Run,
+    operator: Operator,
+    python: tuple[Path, str],
+    claimed: Claim | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Bench:
-    """Device and environment. Raises ConfigError when they cannot serve the request."""
+    """Device and environment; the device is the one `claimed`, else it is chosen here.
+
+    `python` is the worker's interpreter and why it was taken. Raises ConfigError when they cannot serve the request.
+    """
     if run.profiler.kind not in PROFILERS or run.device.kind not in DEVICES:
         raise ConfigError(f"device={run.device.kind} cannot be measured with profiler={run.profiler.kind}")
     device = DEVICES[run.device.kind]
-    facts = device.select(run, environ)
-    variables = surroundings(python, device.environment(facts), environ, _own_variables(operator))
+    findings = device.check(python[0], environ)
+    facts = device.select(run, environ) if claimed is None else claimed.facts
+    variables = surroundings(python[0], device.environment(facts), environ, _own_variables(operator))
     return Bench(
         operator=operator,
         device=facts,
-        python=python,
-        python_why=python_why,
+        python=python[0],
+        python_why=python[1],
         profiler=run.profiler.kind,
         environment=tuple(sorted(variables.items())),
+        claim=claimed,
+        findings=findings,
     )
 
 
-def session(made: Bench, number: int, folder: Path, cases: tuple[int, ...], sides: tuple[Side, ...]) -> Session:
-    """The session of this number below a run folder; it serves all cases and both sides."""
+class Service(Struct, frozen=True, kw_only=True):
+    """What one worker's process is for: cases, sides, and whether the device is looked at meanwhile.
+
+    `follows_lost`: the process before it died, so it is to be seen whether the device is sound. `refused` are words of
+    its command that the profiler was seen not to know.
+    """
+
+    cases: tuple[int, ...]
+    sides: tuple[Side, ...]
+    is_collected: bool = False
+    follows_lost: bool = False
+    refused: tuple[str, ...] = ()
+
+
+def session(made: Bench, number: int, folder: Path, service: Service) -> Session:
+    """The session of this number below a run folder."""
     place = folder / "sessions" / str(number)
+    profiler = PROFILERS[made.profiler] if service.is_collected else PROFILERS["clock"]
+    argv = tuple(word for word in profiler.command(made.python, place / "wrapper.py") if word not in service.refused)
+    is_wrapped = argv[0] != str(made.python)
     command = Command(
-        argv=PROFILERS[made.profiler].command(made.python, place / "wrapper.py"),
+        argv=argv,
         cwd=Path.cwd(),
-        env=made.environment,
+        env=_variables(made, place, is_wrapped),
         stdout=place / "stdout.log",
         stderr=place / "stderr.log",
+        grace_s=_GRACE_S if is_wrapped else 0.5,
+        dies_with_parent=is_wrapped,
     )
     return Session(
         number=number,
-        round="check+timing",
+        round=_round(made, service),
         profiler=made.profiler,
-        cases=cases,
-        sides=sides,
+        cases=service.cases,
+        sides=service.sides,
         folder=place,
         command=command,
+        collector=profiler.collector,
     )
 
 
-def make(run: config.Run, invocation: Invocation, made: Bench) -> Plan:
+def _round(made: Bench, service: Service) -> Literal["check", "timing", "check+timing"]:
+    if service.is_collected:
+        return "timing"
+    return "check" if PROFILERS[made.profiler].collector else "check+timing"
+
+
+def _variables(made: Bench, place: Path, is_wrapped: bool) -> tuple[tuple[str, str], ...]:
+    """The worker's variables. Behind a wrapping program its parent is not this process."""
+    found = dict(made.environment)
+    if is_wrapped:
+        found["MSPRUN_PARENT"] = "0"
+    if made.device.kind == "npu":
+        found["ASCEND_PROCESS_LOG_PATH"] = str(place / "plog")
+    return tuple(sorted(found.items()))
+
+
+def make(run: schema.Run, invocation: Invocation, made: Bench) -> Plan:
     """The whole plan of a check or quick run. Raises ConfigError when the selection or the rules make no sense."""
     mode = invocation.choices["mode"]
     cases = select(made.operator.cases, run.cases, run.max_cases)
@@ -93,20 +165,20 @@ def make(run: config.Run, invocation: Invocation, made: Bench) -> Plan:
     if mode == "check" and run.check.rule == "none":
         raise ConfigError("mode=check with check=none would do nothing", "drop check=none, or use mode=quick")
     verify(made.operator, cases)
-    schedule = _schedule(run)
-    timed = mode != "check"
     return Plan(
         mode=mode,
         operator=made.operator,
         cases=cases,
         sides=sides,
-        schedule=schedule,
+        schedule=_schedule(run),
         check=_rule(run, invocation.choices.get("check", "default")),
         limits=_limits(run),
         device=made.device,
         profiler=made.profiler,
+        profiling=_profiling(run, made),
+        access=Access(busy=convert(run.device.busy, Busy), wait_s=run.lease.wait_s),
         python=made.python,
-        sessions=(session(made, 0, invocation.folder, cases, sides),),
+        sessions=_sessions(run, invocation, made, cases),
         retry=run.retry,
         keep_going=run.keep_going,
         fail_on=cast(FailOn, run.fail_on),
@@ -120,17 +192,51 @@ def make(run: config.Run, invocation: Invocation, made: Bench) -> Plan:
         overrides=invocation.overrides,
         choices=invocation.choices,
         soc=soc.find(made.device.name),
-        expected_s=START_S + len(cases) * (CASE_S + (run.budget_s if timed and schedule.repeats is None else 0)),
+        findings=made.findings,
+        expected_s=_expected_s(run, mode, len(cases)),
     )
 
 
-def job(made: Bench, plan_or_none: Plan | None, seed: int, folder: Path) -> dict[str, object]:
+def _expected_s(run: schema.Run, mode: str, cases: int) -> float:
+    """Explicit counts are quick enough not to be reckoned with."""
+    samples = mode != "check" and run.repeats == "auto"
+    return START_S + cases * (CASE_S + (run.budget_s if samples else 0))
+
+
+def _sessions(run: schema.Run, invocation: Invocation, made: Bench, cases: tuple[int, ...]) -> tuple[Session, ...]:
+    """The check's session, and those behind it where timing is not part of it."""
+    sides, collector = _sides(run, made.operator), PROFILERS[made.profiler].collector
+    is_timed = invocation.choices["mode"] != "check"
+    planned = batches(cases, sides, run.isolation, collector) if is_timed else ()
+    services = [
+        Service(cases=cases, sides=sides),
+        *(Service(cases=batch.cases, sides=batch.sides, is_collected=True) for batch in planned),
+    ]
+    return tuple(session(made, number, invocation.folder, service) for number, service in enumerate(services))
+
+
+def _profiling(run: schema.Run, made: Bench) -> Profiling:
+    """Only NPUs clock down while nothing runs. Raises ConfigError for a time that the profiler does not see."""
+    if run.metric == "span" and PROFILERS[made.profiler].collector is None:
+        raise ConfigError(f"metric=span: profiler={made.profiler} sees no kernels", "use metric=device or metric=host")
+    return Profiling(
+        isolation=convert(run.isolation, Isolation),
+        metric=convert(run.metric, Metric),
+        boost=run.boost == "auto" and made.device.kind == "npu",
+        keep_prof=run.keep_prof,
+    )
+
+
+def job(made: Bench, plan_or_none: Plan | None, seed: int, session: Session) -> dict[str, object]:
     """What a worker is told; without a plan just enough to describe the operator."""
-    operator, plan = made.operator, plan_or_none
+    operator, plan, folder = made.operator, plan_or_none, session.folder
     by_index = {case.index: case for case in operator.cases}
     return {
         "seed": seed,
         "device": made.device.kind,
+        "device_id": made.device.index,
+        "op_timeout_s": plan.limits.op_timeout_s if plan else None,
+        "collector": session.collector,
         "threads": made.device.threads,
         "folder": str(folder),
         "log": str(folder / "results.jsonl"),
@@ -142,19 +248,18 @@ def job(made: Bench, plan_or_none: Plan | None, seed: int, folder: Path) -> dict
             "against": _older(operator),
         },
         "n_cases": len(operator.cases),
-        "cases": [
-            {"index": i, "name": by_index[i].name, "inputs": by_index[i].inputs} for i in (plan.cases if plan else ())
-        ],
-        "sides": plan.sides if plan else SIDES,
+        "cases": [{"index": i, "name": by_index[i].name, "inputs": by_index[i].inputs} for i in session.cases],
+        "sides": session.sides,
         "check": plan.check if plan else None,
         "warmup": plan.schedule.warmup if plan else None,
         "repeats": plan.schedule.repeats if plan else None,
         "cache": plan.schedule.cache if plan else "warm",
+        "cache_bytes": plan.soc.l2_bytes if plan and plan.soc else None,
         "grad": operator.grad,
     }
 
 
-def _sides(run: config.Run, operator: Operator) -> tuple[Side, ...]:
+def _sides(run: schema.Run, operator: Operator) -> tuple[Side, ...]:
     asked = SIDES if run.impl == "both" else tuple(s for s in SIDES if s == run.impl)
     return asked if operator.against is None else (*asked, "against")
 
@@ -176,8 +281,9 @@ def _own_variables(operator: Operator) -> dict[str, str]:
     return {**ours, **theirs}
 
 
-def _limits(run: config.Run) -> Limits:
+def _limits(run: schema.Run) -> Limits:
     return Limits(
+        op_timeout_s=run.op_timeout_s,
         compile_timeout_s=run.compile_timeout_s,
         case_timeout_s=run.case_timeout_s,
         timeout_s=run.timeout_s,
@@ -185,7 +291,7 @@ def _limits(run: config.Run) -> Limits:
     )
 
 
-def _schedule(run: config.Run) -> Schedule:
+def _schedule(run: schema.Run) -> Schedule:
     profiler = run.profiler
     return Schedule(
         warmup=None if run.warmup == "auto" else int(run.warmup),
@@ -194,7 +300,7 @@ def _schedule(run: config.Run) -> Schedule:
         order="interleaved" if run.order == "interleaved" else "sequential",
         cache=convert(run.cache, Literal["warm", "rotate", "flush"]),
         seed=run.seed,
-        visits=profiler.visits if run.warmup == "auto" and run.repeats == "auto" else 1,
+        visits=_visits(run),
         quads_min=profiler.quads_min,
         quads_max=profiler.quads_max,
         precision=profiler.precision,
@@ -206,7 +312,14 @@ def _schedule(run: config.Run) -> Schedule:
     )
 
 
-def _rule(run: config.Run, name: str) -> CheckRule:
+def _visits(run: schema.Run) -> int:
+    """How often each side of a case is visited; apart, once by each of its two sessions."""
+    if run.isolation != "shared":
+        return 2
+    return run.profiler.visits if run.warmup == "auto" and run.repeats == "auto" else 1
+
+
+def _rule(run: schema.Run, name: str) -> CheckRule:
     """An operator's own tolerances and compare function go before the chosen check."""
     own = run.op.check
     is_close = own.rtol is not None or own.atol is not None
@@ -224,7 +337,7 @@ def _rule(run: config.Run, name: str) -> CheckRule:
     return convert(rule, CheckRule)
 
 
-def _saves(run: config.Run, invocation: Invocation, mode: str, operator: Operator) -> bool:
+def _saves(run: schema.Run, invocation: Invocation, mode: str, operator: Operator) -> bool:
     """`save_to_op=auto`: a single, whole, two-sided quick run of a writable folder that is not the package's own."""
     if run.save_to_op is False:
         return False
@@ -238,7 +351,7 @@ def _saves(run: config.Run, invocation: Invocation, mode: str, operator: Operato
     return is_asked and not is_ours and os.access(operator.folder, os.W_OK)
 
 
-def _provenance(run: config.Run, invocation: Invocation, made: Bench) -> dict[str, Provenance]:
+def _provenance(run: schema.Run, invocation: Invocation, made: Bench) -> dict[str, Provenance]:
     values = dict(_flat(asdict(run)))
     found = {
         key: Provenance(value=str(values.get(key)), source=source, why=invocation.whys.get(key))
@@ -246,6 +359,10 @@ def _provenance(run: config.Run, invocation: Invocation, made: Bench) -> dict[st
     }
     if run.python == "auto":
         found["python"] = Provenance(value=str(made.python), source="auto", why=made.python_why)
+    if made.device.lease is not None:
+        facts = made.device
+        source = found["device.id"].source if facts.id_source == "cli" and "device.id" in found else facts.id_source
+        found["device.id"] = Provenance(value=str(facts.id), source=source, why=facts.id_why)
     if run.lang == "auto":
         spoken = language.choose(os.environ)
         found["lang"] = Provenance(value=spoken.lang, source=spoken.source, why=spoken.why)

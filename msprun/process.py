@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import selectors
@@ -17,8 +18,9 @@ from typing import IO
 
 from msprun.model.plan import Command, Heard, Outcome
 
-# What a group is told, and how long it may take to obey, before the next and harsher word.
-PATIENCE = ((signal.SIGINT, 0.5), (signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0))
+# What a group is told after it did not obey the INT, and how long it may take before the next and harsher word.
+PATIENCE = ((signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0))
+_PR_SET_PDEATHSIG = 1
 _POLL_S = 0.1
 _LIMIT_BYTES = 1 << 20
 
@@ -112,13 +114,18 @@ class Child:
             return None
         return self._outcome(timed_out=False)
 
-    def where(self) -> None:
-        """Ask a worker to write its stacks to its log; any other program dies of it."""
-        self._send(signal.SIGUSR1)
+    def where(self, pid: int | None = None) -> None:
+        """Ask a worker to write its stacks to its log; any other program dies of it, so a wrapped one has its `pid`."""
+        if pid is None:
+            self._send(signal.SIGUSR1)
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGUSR1)
 
     def end(self, *, timed_out: bool = False, at_once: bool = False) -> Outcome:
         """End the whole group: INT, TERM, KILL, each with its patience; `at_once` goes straight to KILL."""
-        for number, patience_s in PATIENCE[-1:] if at_once else PATIENCE:
+        words = ((signal.SIGINT, self.command.grace_s), *PATIENCE)
+        for number, patience_s in words[-1:] if at_once else words:
             self._send(number)
             try:
                 self._popen.wait(patience_s)
@@ -261,7 +268,13 @@ def _start(command: Command, fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
             stderr=err,
             start_new_session=True,
             pass_fds=fds,
+            preexec_fn=_die_with_parent if command.dies_with_parent else None,
         )
+
+
+def _die_with_parent() -> None:
+    """In the child, before the program begins: the kernel kills it when msprun goes, however that happens."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _appending(path: Path) -> IO[bytes]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from msprun import config, folder, journal, plan, process
+from msprun import folder, journal, plan, process, schema
+from msprun.device import DEVICES
+from msprun.device.claim import claim
 from msprun.errors import ConfigError
 from msprun.journal import Journal
 from msprun.measure.describe import describe
@@ -33,13 +38,13 @@ INTERRUPTED = 130
 _SHARE = 10
 
 
-def run(request: config.Run, invocation: Invocation, spare: process.Spare | None = None) -> int:
+def run(request: schema.Run, invocation: Invocation, spare: process.Spare | None = None) -> int:
     """Plan, and unless `dry_run` do it; the exit code. Raises MsprunError before anything was measured.
 
     `spare` is a process that the first worker may take over.
     """
-    with process.interruptible():
-        made, planned = compose(request, invocation)
+    with process.interruptible(), ExitStack() as leased:
+        made, planned = compose(request, invocation, None if request.dry_run else leased)
         with _console(request, invocation, planned.lang) as console:
             if request.dry_run:
                 console.plan(folder.public(planned))
@@ -49,7 +54,7 @@ def run(request: config.Run, invocation: Invocation, spare: process.Spare | None
             )
 
 
-def _console(request: config.Run, invocation: Invocation, lang: str) -> Console:
+def _console(request: schema.Run, invocation: Invocation, lang: str) -> Console:
     """Stdout belongs to the one JSON object of print=json, which for a job of a sweep is not the job's."""
     is_json = request.print == "json"
     if invocation.is_sweep and not request.dry_run:
@@ -57,17 +62,33 @@ def _console(request: config.Run, invocation: Invocation, lang: str) -> Console:
     return Console("json" if is_json else "text", sys.stdout, sys.stderr, lang)
 
 
-def compose(request: config.Run, invocation: Invocation) -> tuple[Bench, Plan]:
-    """The plan of a request; the whole of it is checked here."""
+def compose(request: schema.Run, invocation: Invocation, leased: ExitStack | None = None) -> tuple[Bench, Plan]:
+    """The plan of a request; the whole of it is checked here.
+
+    The device is leased until `leased` is closed; without one it is only chosen.
+    """
+    if invocation.resume and request.device.id is None and request.device.physical is None:
+        request.device.id = folder.earlier_device(invocation.folder)
     python, why = plan.interpreter(request)
     operator = _operator(request, compile_sources=python == Path(sys.executable))
-    made = plan.bench(request, operator, python, why)
+    made = plan.bench(request, operator, (python, why))
+    if leased is not None and made.device.lease is not None:
+        if operator.cases:
+            plan.make(request, invocation, made)  # whatever is wrong is said before anybody waits for a device
+        again = partial(DEVICES[made.device.kind].select, request, os.environ)
+        claimed = leased.enter_context(closing(claim(made.device, again, request.lease, invocation.run_id, _tell)))
+        made = plan.bench(request, operator, (python, why), claimed)
     if not operator.cases:
         made = plan.with_operator(made, describe(made, request.seed, request.timeout_s))
     return made, plan.make(request, invocation, made)
 
 
-def _operator(request: config.Run, *, compile_sources: bool) -> Operator:
+def _tell(text: str) -> None:
+    """While a device is waited for there is no console yet."""
+    print(f"msprun: {text}", file=sys.stderr, flush=True)
+
+
+def _operator(request: schema.Run, *, compile_sources: bool) -> Operator:
     """The operator with the sides that were asked for."""
     operator = load_operator(request.op, compile_sources=compile_sources)
     if request.aa:
@@ -78,7 +99,7 @@ def _operator(request: config.Run, *, compile_sources: bool) -> Operator:
     return replace(operator, against=older)
 
 
-def examine(request: config.Run, invocation: Invocation) -> dict[str, str]:
+def examine(request: schema.Run, invocation: Invocation) -> dict[str, str]:
     """Check what can be known of a request while nothing runs; digests of the operator's files.
 
     Raises MsprunError. An operator that is broken is no fault of the request: its own run will say so.
@@ -88,7 +109,7 @@ def examine(request: config.Run, invocation: Invocation) -> dict[str, str]:
         operator = _operator(request, compile_sources=False)
     except ConfigError:
         return {}
-    made = plan.bench(request, operator, python, why)
+    made = plan.bench(request, operator, (python, why))
     return plan.make(request, invocation, made).files if operator.cases else digests(operator)
 
 
@@ -102,6 +123,7 @@ class Performance:
         self._made = made
         self._plan = planned
         self._console = console
+        self._spare = spare
         self._run_id = invocation.run_id
         self._started_at: str | None = None
         self._began_s = time.time()
@@ -110,7 +132,7 @@ class Performance:
         if earlier is None:
             folder.create(planned, invocation)
         self._journal = Journal(planned.folder)
-        self._execution = Execution(planned, made, self._journal, self._changed, spare)
+        self._execution = Execution(planned, made, self._journal, self._changed, console.note)
         if earlier is not None:
             self._run_id = earlier.run_id
             self._started_at = earlier.started_at
@@ -123,7 +145,7 @@ class Performance:
         build(self._plan, self._made)
         code: int | None = None
         try:
-            self._execution.start()
+            self._execution.start(self._spare)
             self._console.start(self._plan)
             self._execution.run()
         except KeyboardInterrupt:

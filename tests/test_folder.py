@@ -36,7 +36,7 @@ def _plan(at: Path, operator: Path) -> Plan:
         check=CheckRule(
             name="none", rule="none", level="L0", budget_s=1, rtol=None, atol=None, threshold=None, compare=None
         ),
-        limits=Limits(compile_timeout_s=1, case_timeout_s=1, timeout_s=1, time_limit_s=None),
+        limits=Limits(op_timeout_s=1, compile_timeout_s=1, case_timeout_s=1, timeout_s=1, time_limit_s=None),
         device=DeviceFacts(kind="cpu", id=0, id_source="auto", name="x", cores=1, threads=1), profiler="clock",
         python=Path("/usr/bin/python3"), sessions=(session,), retry=0, keep_going=False, fail_on="any", save_to_op=True,
         folder=at, pages=(("json", None, "result.json"), ("log", "x", "performance.log"), ("csv", None, "samples.csv")),

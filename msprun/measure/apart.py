@@ -11,11 +11,13 @@ from msprun.batches import Batch, batches
 from msprun.measure.booking import book, failure, is_suspect
 from msprun.measure.crew import Crew
 from msprun.measure.recording import Recording
+from msprun.measure.sentinel import Seen, Sentinel
 from msprun.measure.tally import Tally
 from msprun.measure.tidy import tidy
 from msprun.measure.timing import Timer
 from msprun.model.call import SideAccount
 from msprun.model.failure import Failure
+from msprun.model.measurement import Remark
 from msprun.model.operator import Side
 from msprun.model.plan import Plan, Session
 from msprun.plan import Bench, Service
@@ -32,7 +34,11 @@ class Apart:
         made: Bench,
         on_hello: Callable[[dict[str, Any]], None],
         changed: Callable[[Tally], None],
+        sentinel: Sentinel | None = None,
     ) -> None:
+        self.remarks: list[Remark] = []
+        self._sentinel = sentinel
+        self._is_lost = False
         self._plan = plan
         self._made = made
         self._on_hello = on_hello
@@ -48,12 +54,14 @@ class Apart:
         """Time what the check left standing. Raises MachineError when no worker starts."""
         plan = self._plan
         known = {tally.case.index: tally for tally in tallies if not tally.is_over and tally.timed_sides}
-        planned = batches(tuple(known), plan.sides, plan.isolation, plan.profiler if self._collector else None)
+        planned = batches(
+            tuple(known), plan.sides, plan.profiling.isolation, plan.profiler if self._collector else None
+        )
         for batch in planned:
             self._serve(batch, known)
         if self._collector is not None:
             self._repair(known)
-            if not plan.keep_prof:
+            if not plan.profiling.keep_prof:
                 tidy(self._read, self._wanted)
         for (case, side), (_, why) in self._bad.items():
             if why is not None:
@@ -69,9 +77,9 @@ class Apart:
         suspects = [case for case in known if self._has(case, is_suspect)] if plan.retry else []
         self._once_more(suspects, known, "shared")
         mixed = [case for case in known if self._has(case, lambda seen: seen.verdict == "unsplit")]
-        if plan.isolation != "case":
+        if plan.profiling.isolation != "case":
             self._once_more(mixed, known, "case")
-        if plan.isolation == "shared" and plan.schedule.repeats is None:
+        if plan.profiling.isolation == "shared" and plan.schedule.repeats is None:
             unresolved = tuple(case for case, tally in known.items() if self._is_unresolved(case, tally))
             for batch in batches(unresolved, plan.sides, "shared", plan.profiler) if unresolved else ():
                 self._serve(batch, known, plan.schedule.visits)
@@ -120,8 +128,10 @@ class Apart:
         """Whether it went to its end, and was booked."""
         plan = self._plan
         cases = tuple(tally.case.index for tally in waiting)
-        service = Service(cases=cases, sides=batch.sides, is_collected=self._collector is not None)
-        crew = Crew(plan, self._made, None, self._on_hello, service)
+        service = Service(
+            cases=cases, sides=batch.sides, is_collected=self._collector is not None, follows_lost=self._is_lost
+        )
+        crew = Crew(plan, self._made, self._on_hello, service, self._sentinel)
         timer = (Recording if self._collector else Timer)(crew, plan, batch.sides)
         visits = range(later, later + plan.schedule.visits) if batch.visit is None else (batch.visit,)
         try:
@@ -129,16 +139,24 @@ class Apart:
         except BaseException:
             crew.kill()
             raise
-        if self._collector is None:
-            crew.close()
-            return True
-        if crew.is_lost:
+        self._is_lost = crew.is_lost
+        if self._collector is not None and crew.is_lost:
             crew.kill()
+            self._look_back(crew)
             return False
         crew.close(plan.limits.timeout_s)
-        assert isinstance(timer, Recording)
-        self._book(crew.sessions[-1], timer, waiting)
+        seen = self._look_back(crew)
+        if isinstance(timer, Recording):
+            self._book(crew.sessions[-1], timer, waiting, seen)
         return True
+
+    def _look_back(self, crew: Crew) -> Seen | None:
+        """What was seen of the device around a session; what concerns the run is remarked."""
+        if self._sentinel is None or crew.worker is None:
+            return None
+        seen = self._sentinel.after(crew.worker.pid)
+        self.remarks += seen.remarks
+        return seen
 
     def _make_calls(self, crew: Crew, timer: Timer, waiting: Sequence[Tally], visits: Sequence[int]) -> None:
         ready = [tally for tally in waiting if self._make_ready(crew, timer, tally)]
@@ -148,6 +166,8 @@ class Apart:
                 if crew.is_lost and self._collector:
                     return
                 timer.visit(tally, visit)
+                if self._sentinel is not None:
+                    self._sentinel.during()
                 self._changed(tally)
         crew.collect("end")
 
@@ -167,19 +187,21 @@ class Apart:
             self._changed(tally)
         return bool(timer.present(tally))
 
-    def _book(self, session: Session, timer: Recording, waiting: Sequence[Tally]) -> None:
+    def _book(self, session: Session, timer: Recording, waiting: Sequence[Tally], beside: Seen | None) -> None:
         """Take over what the session's records say of each side."""
         from msprun.measure.reckon import reckon  # brings pandas, which nothing before the first records needs
 
         assert self._collector is not None
-        accounts, folder = reckon(self._collector, session, timer.calls, self._plan.limits.timeout_s)
+        found = reckon(self._collector, session, timer.calls, self._plan.limits.timeout_s, beside)
+        accounts, folder = found.accounts, found.folder
+        self.remarks += found.remarks
         by_case = {tally.case.index: tally for tally in waiting}
         is_bad = False
         for seen in accounts.sides:
             tally = by_case[seen.case]
             if tally.sides[seen.side].failure is not None:
                 continue
-            book(tally, seen, timer.hosts, self._plan.metric)
+            book(tally, seen, timer.hosts, self._plan.profiling.metric)
             why = failure(seen, accounts, f"sessions/{session.number}/stdout.log")
             if why is not None or is_suspect(seen):
                 self._bad[seen.case, seen.side] = seen, why

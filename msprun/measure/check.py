@@ -30,10 +30,10 @@ def check(crew: Crew, tally: Tally, plan: Plan) -> None:
 
 def recheck(crew: Crew, tally: Tally, plan: Plan) -> None:
     """After timing: a side that was right must still be right, with the inputs that it was first checked with."""
-    if not tally.samples:
-        return
     for side in _comparable(tally):
-        if tally.sides[side].correctness.state != "correct":
+        told = tally.sides[side]
+        has_run = tally.samples or told.host_us is not None
+        if told.correctness.state != "correct" or not has_run:
             continue
         stored = _outputs(crew, tally, side)
         if stored is not None:

@@ -5,32 +5,49 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from msgspec.structs import replace
 
+from msprun import acl
+from msprun.contract import Collector
 from msprun.errors import MachineError
 from msprun.launch import Reply, Worker
+from msprun.measure.sentinel import Sentinel
 from msprun.measure.tally import Tally
 from msprun.model.failure import Failure, Stage
 from msprun.model.operator import Side
 from msprun.model.plan import Plan, Session
-from msprun.plan import Bench, job, session
+from msprun.plan import Bench, Service, job, session
 from msprun.process import Spare
+from msprun.profiler import COLLECTORS
 from msprun.work.facts import of_worker
 
 _PROBE_S = 20.0
+_GOODBYE_S = 2.0
+_OCCUPIED_S = 2.0
 _GIB = 1 << 30
 
 
+class SickDevice(MachineError):
+    """Fresh processes fail on the device, whatever they run."""
+
+
 class Crew:
-    """The worker of a run. `on_hello` hears each new worker's environment."""
+    """The worker of a run, or of one session's `service`. `on_hello` hears each new worker's environment."""
 
     def __init__(
-        self, plan: Plan, made: Bench, spare: Spare | None, on_hello: Callable[[dict[str, Any]], None]
+        self,
+        plan: Plan,
+        made: Bench,
+        on_hello: Callable[[dict[str, Any]], None],
+        service: Service | None = None,
+        sentinel: Sentinel | None = None,
     ) -> None:
+        self._sentinel = sentinel
         self._plan = plan
-        self._spare = spare
+        self._service = service or Service(cases=plan.cases, sides=plan.sides)
+        self._spare: Spare | None = None
         self._made = made
         self._on_hello = on_hello
         self._worker: Worker | None = None
@@ -39,7 +56,8 @@ class Crew:
         self._loaded: dict[int, int] = {}
         self._ready: set[tuple[int, Side]] = set()
         self._hashes: dict[int, str] = {}
-        self._retries = plan.retry + (spare is not None)
+        self._retries = plan.retry
+        self.sessions: list[Session] = []
         self._room = _free_bytes() // 4
 
     def ask(self, do: str, stage: Stage, tally: Tally, deadline: float | None = None, **words: Any) -> Reply:
@@ -58,11 +76,22 @@ class Crew:
         tally.note(reply.body.get("notes") or [])  # whatever the worker noticed since its last answer
         if reply.failure is None:
             return reply
+        failure = self._explained(reply.failure, worker)
         if not worker.is_lost:
             worker.is_lost = worker.ask("probe", stage, _PROBE_S).failure is not None
-        if reply.failure.kind == "timeout":
-            return replace(reply, failure=replace(reply.failure, hint=hint))
-        return reply
+        return replace(reply, failure=replace(failure, hint=hint) if failure.kind == "timeout" else failure)
+
+    def _explained(self, found: Failure, worker: Worker) -> Failure:
+        """With the meaning of an ACL code that the message or the session's logs hold."""
+        if self._sentinel is None:
+            return found
+        meant = acl.explain(found.message) or acl.read_logs(worker.session.folder / "plog").explained
+        if meant is None:
+            return found
+        kind = "out_of_memory" if meant.kind == "memory" else found.kind
+        return replace(
+            found, kind=kind, message=f"{found.message} [{meant.text}]", acl_code=meant.acl_code, hint=meant.next
+        )
 
     def _limit(self, stage: Stage) -> tuple[str, float]:
         limits = self._plan.limits
@@ -93,7 +122,15 @@ class Crew:
         return None
 
     def ready(self, tally: Tally, side: Side) -> Reply:
-        """Have a side constructed and called once in this worker."""
+        """Have a side constructed and called once in this worker; where memory is short, with no other case in it."""
+        reply = self._ready_as_it_is(tally, side)
+        is_full = reply.failure is not None and reply.failure.kind == "out_of_memory"
+        if is_full and len(self._loaded) > 1 and not self.is_lost:
+            self.release_all()
+            return self._ready_as_it_is(tally, side)
+        return reply
+
+    def _ready_as_it_is(self, tally: Tally, side: Side) -> Reply:
         failure = self.load(tally)
         if failure is not None:
             return Reply(failure=failure)
@@ -117,6 +154,13 @@ class Crew:
         self._ready.add((tally.case.index, side))
         return first
 
+    def collect(self, word: str) -> None:
+        """Have a worker that collects by itself begin or end. Raises MachineError when it cannot."""
+        if self._service.is_collected and self._plan.profiler == "torch_npu" and not self.is_lost:
+            reply = self._present().ask("collect", "launch", self._plan.limits.timeout_s, word=word)
+            if reply.failure is not None:
+                raise MachineError(f"torch_npu.profiler: {reply.failure.message}", "try profiler=msprof")
+
     def stored(self, tally: Tally) -> str | None:
         """The hash of the reference's outputs that this worker keeps for a case; None without a check."""
         return self._hashes.get(tally.case.index)
@@ -130,11 +174,21 @@ class Crew:
         self._ready.clear()
         self._hashes.clear()
 
-    def close(self) -> None:
-        """Send the worker home."""
+    def close(self, patience_s: float = _GOODBYE_S) -> None:
+        """Send the worker home, and wait for what must still be done behind it."""
         for worker in (self._worker, self._pending):
             if worker is not None:
-                worker.close()
+                worker.close(patience_s)
+
+    @property
+    def is_lost(self) -> bool:
+        """Its worker is gone, or no longer sound."""
+        return self._worker is not None and self._worker.is_lost
+
+    @property
+    def worker(self) -> Worker | None:
+        """The worker that answered last."""
+        return self._worker
 
     def kill(self) -> None:
         """End the worker at once: the user does not wait."""
@@ -153,8 +207,13 @@ class Crew:
         self._worker = self._start()
         return self._worker
 
-    def start(self) -> None:
-        """Have the first worker's process started, so that it imports torch while other things are made ready."""
+    def start(self, spare: Spare | None = None) -> None:
+        """Have the first worker's process started, so that it imports torch while other things are made ready.
+
+        It takes over the process `spare` where that fits.
+        """
+        self._spare = spare
+        self._retries += spare is not None
         if self._pending is None and self._worker is None:
             self._pending = self._launch()
 
@@ -164,30 +223,89 @@ class Crew:
         A spare process does not count: it cannot say why torch is not to be had.
         """
         failure: Failure | None = None
-        for _ in range(1 + self._retries):
+        is_second, ends = self._worker is not None or self._service.follows_lost, None
+        tries = 1 + self._retries
+        while tries > 0:
             worker, self._pending = self._pending or self._launch(), None
             self._worker = worker
             failure = worker.greet(self._plan.limits.timeout_s)
+            if failure is None and is_second:
+                failure = self._look_at_device(worker)
             if failure is None:
                 self._on_hello(worker.environment)
+                free = worker.environment.get("device_free_bytes")
+                self._room = free // 4 if isinstance(free, int) else self._room
                 return worker
             worker.close()
+            if self._does_without(worker):
+                continue
+            failure = self._explained(failure, worker)
+            if self._is_occupied(worker):
+                ends = ends or time.monotonic() + self._wait_for_channel(failure)
+                if time.monotonic() < ends:
+                    time.sleep(_OCCUPIED_S)
+                    continue
+            tries -= 1
         assert failure is not None
+        if is_second and _is_of_device(failure):
+            self._give_up_device(failure.message)
         raise MachineError(
             f"the worker does not start: {failure.message}", f"see {self._plan.folder / (failure.log or '')}"
         )
 
+    def _look_at_device(self, worker: Worker) -> Failure | None:
+        """In a fresh process behind a lost one: the second failure is the device's own."""
+        if self._sentinel is None:
+            return None
+        failure = worker.ask("probe", "launch", _PROBE_S).failure
+        if failure is None:
+            return None
+        worker.kill()
+        self._give_up_device(self._explained(failure, worker).message)
+
+    def _give_up_device(self, why: str) -> NoReturn:
+        if self._sentinel is not None:
+            self._sentinel.sick(why)
+        raise SickDevice(f"the device is sick, fresh processes fail on it: {why}", "leave it to its administrator")
+
+    def _does_without(self, worker: Worker) -> bool:
+        """Whether the profiler refused words of its command that it need not be told again."""
+        collector = self._collector
+        words = () if collector is None else collector.refused("\n".join(worker.said()))
+        new = tuple(word for word in words if word not in self._service.refused)
+        self._service = replace(self._service, refused=(*self._service.refused, *new))
+        return bool(new)
+
+    @property
+    def _collector(self) -> Collector | None:
+        return COLLECTORS.get(self._plan.profiler) if self._service.is_collected else None
+
+    def _is_occupied(self, worker: Worker) -> bool:
+        collector = self._collector
+        return collector is not None and collector.is_occupied("\n".join(worker.said()))
+
+    def _wait_for_channel(self, failure: Failure) -> float:
+        """Seconds for which somebody else's profiler is waited for, which is said."""
+        assert self._sentinel is not None
+        if self._sentinel.patience_s:
+            self._sentinel.tell(f"waiting for the device's profiling channel: {failure.message}")
+        return self._sentinel.patience_s
+
     def _launch(self) -> Worker:
-        session, plan, spare = self._session(), self._plan, self._spare
+        plan, spare = self._plan, self._spare
+        if self._sentinel is not None:
+            self._sentinel.before()
+        found = session(self._made, self._started, plan.folder, self._service)
         self._spare = None
         self._started += 1
-        worker_job = job(self._made, plan, plan.schedule.seed, session.folder)
-        return Worker(session, worker_job, plan.log_limit_mb, spare)
+        self.sessions.append(found)
+        return Worker(found, job(self._made, plan, plan.schedule.seed, found), plan.log_limit_mb, spare, self._made.fds)
 
-    def _session(self) -> Session:
-        if self._started == 0:
-            return self._plan.sessions[0]
-        return session(self._made, self._started, self._plan.folder, self._plan.cases, self._plan.sides)
+
+def _is_of_device(failure: Failure) -> bool:
+    """By the code that CANN gave: the device itself cannot be opened or does not answer."""
+    found = acl.explain(failure.message)
+    return found is not None and found.kind == "device"
 
 
 def _free_bytes() -> int:

@@ -11,7 +11,7 @@ from msprun.errors import ConfigError, MachineError
 from msprun.launch import Worker
 from msprun.model.case import Case
 from msprun.model.operator import SIDES, Operator
-from msprun.plan import Bench, job, session
+from msprun.plan import Bench, Service, job, session
 
 _LOG_MB = 20.0
 
@@ -22,8 +22,8 @@ def describe(made: Bench, seed: int, timeout_s: float) -> Operator:
     Raises MachineError when no worker starts, ConfigError when model.py tells no cases.
     """
     with tempfile.TemporaryDirectory(prefix="msprun-describe-") as folder:
-        place = session(made, 0, Path(folder), (), SIDES)
-        worker = Worker(place, job(made, None, seed, place.folder), _LOG_MB)
+        place = session(made, 0, Path(folder), Service(cases=(), sides=SIDES))
+        worker = Worker(place, job(made, None, seed, place), _LOG_MB, fds=made.fds)
         try:
             failure = worker.greet(timeout_s)
             if failure is not None:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
+from msprun.device import DEVICES
 from msprun.errors import MachineError
 from msprun.journal import Journal, Known, Memory
+from msprun.measure.apart import Apart
 from msprun.measure.breakdown import break_down
 from msprun.measure.check import check, recheck
-from msprun.measure.crew import Crew
+from msprun.measure.crew import Crew, SickDevice
+from msprun.measure.probe import probe
+from msprun.measure.sentinel import Sentinel
 from msprun.measure.tally import Tally, failures_of, is_finished, row
 from msprun.measure.timing import Timer
 from msprun.model.failure import Failure
+from msprun.model.measurement import Remark
 from msprun.model.operator import SIDES, Side
 from msprun.model.plan import Plan
 from msprun.model.result import CaseRow
@@ -37,7 +42,7 @@ class Execution:
         made: Bench,
         journal: Journal,
         on_change: Callable[[CaseRow], None],
-        spare: Spare | None = None,
+        say: Callable[[str], None] = print,
     ) -> None:
         by_index = {case.index: case for case in plan.operator.cases}
         self.tallies = [Tally(by_index[index], plan, journal.add) for index in plan.cases]
@@ -45,8 +50,12 @@ class Execution:
         self.environment: dict[str, Any] = {}
         self._journal = journal
         self._plan = plan
+        self._made = made
         self._on_change = on_change
-        self._crew = Crew(plan, made, spare, self.environment.update)
+        self.remarks: list[Remark] = []
+        device = DEVICES[plan.device.kind]
+        self._sentinel = Sentinel(device, plan, made.claim, say) if plan.device.lease else None
+        self._crew = Crew(plan, made, self.environment.update, sentinel=self._sentinel)
         self._began = time.monotonic()
 
     def resume(self, memory: Memory) -> None:
@@ -59,21 +68,20 @@ class Execution:
             else:
                 tally.begin()
 
-    def start(self) -> None:
-        """Have a worker begin to import torch, if there is anything to do."""
+    def start(self, spare: Spare | None = None) -> None:
+        """Have a worker begin to import torch, if there is anything to do; it may take over the process `spare`."""
         if not all(tally.is_over for tally in self.tallies):
-            self._crew.start()
+            self._crew.start(spare)
 
     def run(self) -> None:
         """Do everything. Raises MachineError when no worker ever starts, KeyboardInterrupt when the user stops it."""
         try:
             self._each(lambda tally: check(self._crew, tally, self._plan))
             if self._plan.mode != "check":
-                timer = Timer(self._crew, self._plan)
-                for visit in range(self._plan.schedule.visits):
-                    self._each(lambda tally, number=visit: timer.visit(tally, number))  # type: ignore[misc]
-                self._each(lambda tally: recheck(self._crew, tally, self._plan))
-                self._each(lambda tally: break_down(self._crew, tally))
+                if len(self._plan.sessions) > 1:
+                    self._time_apart()
+                else:
+                    self._time_here()
         except MachineError as error:
             self._crew.kill()
             if not self.environment:
@@ -84,12 +92,49 @@ class Execution:
             raise
         self._crew.close()
 
+    def _time_here(self) -> None:
+        """The worker that checked also times."""
+        timer = Timer(self._crew, self._plan)
+        for visit in range(self._plan.schedule.visits):
+            self._each(lambda tally, number=visit: timer.visit(tally, number))  # type: ignore[misc]
+        self._each(lambda tally: recheck(self._crew, tally, self._plan))
+        self._each(lambda tally: break_down(self._crew, tally))
+
+    def _time_apart(self) -> None:
+        """Sessions behind the check hold warm-up and timed calls and nothing else."""
+        self._each(lambda tally: probe(self._crew, tally))
+        self._each(lambda tally: recheck(self._crew, tally, self._plan))
+        self._crew.close()
+        self._look_back()
+        wanted = "candidate" if "candidate" in self._plan.sides else "reference"
+        if any(wanted in tally.timed_sides for tally in self.tallies if not tally.is_over):
+            apart = Apart(self._plan, self._made, self.environment.update, self._changed, self._sentinel)
+            try:
+                apart.run(self.tallies)
+            finally:
+                self.remark(apart.remarks)
+
+    def _look_back(self) -> None:
+        """What the check's session did to the device, and who else was there."""
+        worker = self._crew.worker
+        if self._sentinel is not None and worker is not None:
+            self.remark(self._sentinel.after(worker.pid).remarks)
+
+    def remark(self, found: Sequence[Remark]) -> None:
+        """Keep remarks about the run as a whole, each code once."""
+        known = {remark.code for remark in self.remarks}
+        self.remarks += [remark for remark in found if remark.code not in known]
+
     def _give_up(self, error: MachineError) -> None:
         """No new worker starts any more: what was measured stays, the rest has failed."""
         for tally in self.tallies:
-            if not tally.is_over and not tally.samples:
+            if tally.is_over or tally.samples:
+                continue
+            if isinstance(error, SickDevice) and not any(told.failure for told in tally.sides.values()):
+                tally.skipped = "skipped_device"
+            else:
                 tally.fail(None, Failure(stage="launch", kind="launch", message=error.message, hint=error.hint))
-                self._changed(tally)
+            self._changed(tally)
 
     def _each(self, step: Callable[[Tally], None]) -> None:
         for tally in self.tallies:

@@ -21,7 +21,7 @@ from msprun.source.digest import is_same_build
 from msprun.stat.aggregate import against, aggregates, by_dtype, counts, is_old_wrong
 from msprun.stat.family import with_family
 
-_LOST = ("skipped_time", "skipped_same_failure")
+_LOST = ("skipped_time", "skipped_same_failure", "skipped_device")
 
 
 def result(plan: Plan, execution: Execution, run_id: str, started_s: float, exit_code: int | None) -> Result:
@@ -56,7 +56,7 @@ def result(plan: Plan, execution: Execution, run_id: str, started_s: float, exit
         environment=_environment(plan, execution.environment),
         provenance=plan.provenance,
         gate=None,
-        remarks=_remarks(plan),
+        remarks=(*_remarks(plan), *execution.remarks),
         by_dtype=by_dtype(rows),
         counts=counts(rows),
         against=None if older is None else against(rows, str(older.folder)),
@@ -74,7 +74,8 @@ def exit_code(plan: Plan, rows: Sequence[CaseRow]) -> int:
 
 def _remarks(plan: Plan) -> tuple[Remark, ...]:
     """What a reader must know of the whole run."""
-    return (Remark(code="same_build"),) if is_same_build(plan.operator, plan.files) else ()
+    found = tuple(Remark(code=told.code, figures={"what": told.message}, next=told.hint) for told in plan.findings)
+    return (Remark(code="same_build"), *found) if is_same_build(plan.operator, plan.files) else found
 
 
 def _request(plan: Plan) -> dict[str, Any]:

@@ -2,22 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
+from msprun.account.own import boosts
 from msprun.account.session import account
 from msprun.contract import Collector
-from msprun.measure.capture import read
+from msprun.measure.capture import Capture, read
+from msprun.measure.sentinel import Seen
 from msprun.model.call import Accounts, Circumstances, DeviceCall
+from msprun.model.measurement import Remark
 from msprun.model.plan import Session
+
+_NO_FAULT = ("left_out", "absent")
+
+
+class Reckoning(Struct, frozen=True, kw_only=True):
+    """The accounts of every side that was called, the folder that they were read from, what was wrong with its tables."""
+
+    accounts: Accounts
+    folder: Path | None
+    remarks: tuple[Remark, ...]
 
 
 def reckon(
-    collector: Collector, session: Session, calls: Sequence[DeviceCall], timeout_s: float
-) -> tuple[Accounts, Path | None]:
-    """The accounts of every side that was called, and the folder that they were read from."""
+    collector: Collector, session: Session, calls: Sequence[DeviceCall], timeout_s: float, beside: Seen | None
+) -> Reckoning:
+    """The accounts of a session that is over. `calls` is all that ran in it, `beside` what was seen of the device."""
     found = read(collector, session, calls, timeout_s)
     kernels = found.kernels.frame if found.kernels else None
     markers = found.markers.frame if found.markers else None
-    circumstances = Circumstances(source=found.source, trouble=found.trouble)
-    return account(kernels, markers, calls, circumstances), found.folder
+    circumstances = Circumstances(
+        source=found.source,
+        trouble=found.trouble,
+        own=() if kernels is None else boosts(kernels, calls),
+        dropped_rows=0 if found.kernels is None else found.kernels.dropped_rows,
+        clock=() if beside is None else beside.clock,
+        is_shared=None if beside is None else beside.is_shared,
+    )
+    accounts = account(kernels, markers, calls, circumstances)
+    return Reckoning(accounts=accounts, folder=found.folder, remarks=tuple(_faults(found, session)))
+
+
+def _faults(found: Capture, session: Session) -> Iterator[Remark]:
+    """Rows and cells that are not as they should be: the first, with its file and line."""
+    heard = [c for one in (found.kernels, found.markers) if one for c in one.complaints if c.code not in _NO_FAULT]
+    if heard:
+        root = session.folder.parents[1]
+        place = heard[0].file.relative_to(root) if heard[0].file.is_relative_to(root) else heard[0].file
+        line = "" if heard[0].line is None else f":{heard[0].line}"
+        yield Remark(code="bad_table", figures={"what": f"{place}{line}: {heard[0].what}"})

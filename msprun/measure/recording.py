@@ -21,7 +21,7 @@ from msprun.stat import order
 _AROUND_US = 150.0  # what a synchronised, marked call costs the host beside its own time
 
 
-class Recorded(Struct, frozen=True, array_like=True):
+class Recorded(Struct, frozen=True, kw_only=True, array_like=True):
     """One line of a worker's record: see worker/protocol.py."""
 
     number: int
@@ -42,7 +42,7 @@ class Recording(Timer):
 
     def visit(self, tally: Tally, number: int) -> None:
         """One visit of a case; where a side fails it is made again without it, as long as the worker lives."""
-        if self._plan.boost:
+        if self._plan.profiling.boost:
             self._boost(tally, number)
         while (sides := self.present(tally)) and not self._crew.is_lost:
             self._attempt(tally, sides, number)

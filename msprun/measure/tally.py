@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from msprun.journal import Again, Entry, Seen
-from msprun.measure.work import BELOW_FLOOR, work
+from msprun.measure.records import copies, kernels, merged
+from msprun.measure.work import BELOW_FLOOR, Work, work
+from msprun.model.call import SideAccount
 from msprun.model.case import Case
 from msprun.model.failure import Failure
 from msprun.model.measurement import (
@@ -29,7 +32,7 @@ from msprun.model.plan import Plan
 from msprun.model.result import CaseRow, Status
 from msprun.profiler import PROFILERS
 from msprun.stat.aggregate import RIGHT
-from msprun.stat.estimate import estimate, paired
+from msprun.stat.estimate import estimate, median_us, paired
 from msprun.stat.remarks import Evidence, case_remarks
 from msprun.work.facts import Facts, of_case, with_outputs
 
@@ -45,6 +48,8 @@ class SideTally:
         self.first_call_us: float | None = None
         self.construct_s: float | None = None
         self.prepare_us: float | None = None
+        self.host_us: float | None = None
+        self.accounts: list[SideAccount] = []
         self.operators: tuple[OperatorTime, ...] = ()
         self.operators_us: float | None = None
         self.operators_coverage: float | None = None
@@ -111,6 +116,13 @@ class Tally:
         """Start from nothing, also where an interrupted run has seen something of this case."""
         self._write(Again(case=self.case.index))
 
+    def again(self) -> None:
+        """Its times are of no use, and it is timed once more."""
+        self.samples = []
+        for told in self.sides.values():
+            told.accounts = []
+        self.begin()
+
     def restore(self, stored: CaseRow, samples: Sequence[Sample]) -> None:
         """Take over what an earlier run finished."""
         self.stored = stored
@@ -154,11 +166,13 @@ def row(tally: Tally) -> CaseRow:
         skipped=UNSET if tally.skipped is None else tally.skipped,
         status=_status(tally, pair is not None, estimates, failures),
         correctness=tally.correctness,
-        accounting={side: _accounting(tally, found, side in done.failures) for side, found in seen.items()},
+        accounting=_accounts(tally, seen, done),
         paired=pair,
         stop=tally.stop,
-        remarks=(*tally.remarks, *_statistical(tally, (pair, old_pair), told), *done.remarks),
-        **told,
+        remarks=(*tally.remarks, *_accounted(tally), *_statistical(tally, (pair, old_pair), told), *done.remarks),
+        reference=told["reference"],
+        candidate=told["candidate"],
+        against=told["against"],
         failure=failures["candidate"] or failures["reference"],
         work=done.figures,
         against_us=old_us,
@@ -219,11 +233,19 @@ def _error(tally: Tally, side: Side, failures: Failures) -> str | None:
     return state if side == "candidate" and state not in RIGHT else None
 
 
-def _accounting(tally: Tally, seen: Estimate, is_impossible: bool) -> Accounting:
-    """The clock records each block that it times, so its account is exact, unless no chip could be so fast."""
-    source = PROFILERS[tally.plan.profiler].source
-    verdict = BELOW_FLOOR if is_impossible else "exact"
-    return Accounting(verdict=verdict, source=source, rows=seen.samples, calls=seen.calls)
+def _accounts(tally: Tally, seen: dict[Side, Estimate], done: Work) -> dict[str, Accounting]:
+    found = {side: _accounting(tally, side, seen.get(side), side in done.failures) for side in ALL_SIDES}
+    return {side: told for side, told in found.items() if told is not None}
+
+
+def _accounting(tally: Tally, side: Side, seen: Estimate | None, is_impossible: bool) -> Accounting | None:
+    """What the profiler's records led to. The clock records each block that it times, so its account is exact."""
+    accounts = tally.sides[side].accounts
+    found = merged(accounts) if accounts else None
+    if found is None and seen is not None:
+        source = PROFILERS[tally.plan.profiler].source
+        found = Accounting(verdict="exact", source=source, rows=seen.samples, calls=seen.calls)
+    return replace(found, verdict=BELOW_FLOOR) if found and is_impossible else found
 
 
 def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -> SideResult | None:
@@ -241,9 +263,20 @@ def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -
         operators=told.operators,
         operators_us=told.operators_us,
         operators_coverage=told.operators_coverage,
+        device_us=median_us(mine, "device_ns"),
+        span_us=median_us(mine, "span_ns"),
+        host_us=median_us(mine, "host_ns"),
+        kernels=kernels(told.accounts),
+        copies=copies(told.accounts),
         fresh=tuple(told.fresh),
         failure=failures[side],
     )
+
+
+def _accounted(tally: Tally) -> tuple[Remark, ...]:
+    """What accounts remarked on, each remark once."""
+    found = [remark for side in ALL_SIDES for account in tally.sides[side].accounts for remark in account.remarks]
+    return tuple(remark for place, remark in enumerate(found) if remark not in found[:place])
 
 
 def _statistical(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -28,21 +28,32 @@ _WARM = 10  # later visits warm up what is warm already: caches and the clock, f
 
 
 class Timer:
-    """Times the cases of a plan, one visit after the other."""
+    """Times the cases of a plan, one visit after the other; with `sides` these alone."""
 
-    def __init__(self, crew: Crew, plan: Plan) -> None:
+    def __init__(self, crew: Crew, plan: Plan, sides: tuple[Side, ...] | None = None) -> None:
         self._crew = crew
         self._plan = plan
+        self._sides = plan.sides if sides is None else sides
         self._profiler = PROFILERS[plan.profiler]
         self._random = random.Random(plan.schedule.seed)
 
     def visit(self, tally: Tally, number: int) -> None:
         """One visit of a case. Where a side fails it is noted, and the visit is made again without it."""
-        while sides := tally.timed_sides:
+        while sides := self.present(tally):
             self._attempt(tally, sides, number)
-            if tally.timed_sides == sides:
+            if self.present(tally) == sides:
                 return
-            tally.forget_visit(number)
+            self._forget(tally, number)
+
+    def present(self, tally: Tally) -> tuple[Side, ...]:
+        """The sides of a case that are timed here."""
+        return tuple(side for side in tally.timed_sides if side in self._sides)
+
+    def _forget(self, tally: Tally, number: int) -> None:
+        tally.forget_visit(number)
+
+    def _keep(self, tally: Tally, samples: Sequence[Sample], answer: dict[str, Any]) -> None:
+        tally.add(samples)
 
     def _attempt(self, tally: Tally, sides: tuple[Side, ...], number: int) -> None:
         for side in sides:
@@ -72,7 +83,7 @@ class Timer:
                 self._steady(tally, side, visit, deadline)
             return
         calls = order.warmup(sides, schedule.warmup, schedule.order)
-        self._run(tally, [_block(tally, side, "warmup", visit, None) for side in calls], deadline)
+        self._run(tally, [block(tally, side, "warmup", visit, None) for side in calls], deadline)
 
     def _steady(self, tally: Tally, side: Side, visit: int, deadline: float) -> None:
         """Warm up until calls no longer get faster: within the schedule's counts, and its time for slow calls."""
@@ -83,7 +94,7 @@ class Timer:
             if len(times) >= schedule.warmup_min and is_steady(times):
                 return
             calls = _chunk(times[-1] if times else _ASK_US, schedule.warmup_max - len(times))
-            samples = self._run(tally, [_block(tally, side, "warmup", visit, None)] * calls, deadline)
+            samples = self._run(tally, [block(tally, side, "warmup", visit, None)] * calls, deadline)
             if not samples:
                 return
             times += [s.call_us for s in samples]
@@ -94,7 +105,7 @@ class Timer:
         if any(side not in tally.timed_sides for side in sides):
             return
         pairs = order.pairs(sides, schedule.repeats, schedule.order)
-        if self._run(tally, [_block(tally, side, "timed", visit, group) for side, group in pairs], deadline):
+        if self._run(tally, [block(tally, side, "timed", visit, group) for side, group in pairs], deadline):
             tally.stop = "explicit"
 
     def _sample(self, tally: Tally, sides: tuple[Side, ...], visit: int, deadline: float) -> None:
@@ -113,7 +124,7 @@ class Timer:
             blocks: list[Block] = []
             for _ in range(self._quads(mine, visit, calls)):
                 for side in order.quad(sides, self._random, schedule.order):
-                    blocks.append(replace(_block(tally, side, "timed", visit, group), calls=calls[side]))
+                    blocks.append(replace(block(tally, side, "timed", visit, group), calls=calls[side]))
                 group += 1
             self._run(tally, blocks, deadline)
 
@@ -150,14 +161,15 @@ class Timer:
                 tally.fail(reply.side, reply.failure)
                 return []
             samples = self._profiler.samples(asked, reply.body)
-            tally.add(samples)
+            self._keep(tally, samples, reply.body)
             gathered += samples
             took_us = sum(s.elapsed_ns for s in samples) / 1000
             size = max(1, min(_ASK_BLOCKS, int(size * _ASK_US / took_us) if took_us > 0 else _ASK_BLOCKS))
         return gathered
 
 
-def _block(tally: Tally, side: Side, phase: Literal["warmup", "timed"], visit: int, group: int | None) -> Block:
+def block(tally: Tally, side: Side, phase: Literal["warmup", "timed"], visit: int, group: int | None) -> Block:
+    """A single call of a side, to be timed."""
     return Block(case=tally.case.index, side=side, phase=phase, visit=visit, group=group, calls=1)
 
 

@@ -50,13 +50,18 @@ def frame(schema: Mapping[str, str], columns: Mapping[str, Any]) -> pd.DataFrame
     Raises KeyError where one of them is missing. Arrays that have their type already are not copied.
     """
     ordered = {name: _typed(columns[name], kind) for name, kind in schema.items()}
-    ordered |= {name: values for name, values in columns.items() if name not in schema}
+    ordered |= {name: _own(values) for name, values in columns.items() if name not in schema}
     made: pd.DataFrame = pd.DataFrame(ordered, copy=False)
     return made
 
 
 def _typed(values: Any, kind: str) -> Any:
-    """Values as this type; a Series, since pandas takes a bare object array of text for its own type of text."""
     if kind == "Int64":
-        return pd.Series(pd.array(values, dtype="Int64"), copy=False)
-    return pd.Series(np.asarray(values, dtype=kind), dtype=kind, copy=False)
+        return values if isinstance(values, pd.arrays.IntegerArray) else pd.array(values, dtype="Int64")
+    return _own(np.asarray(values, dtype=kind))
+
+
+def _own(values: Any) -> Any:
+    """Objects as a Series, since pandas takes a bare array of them for its own type of text where all are text."""
+    is_objects = isinstance(values, np.ndarray) and values.dtype == object
+    return pd.Series(values, dtype=object, copy=False) if is_objects else values

@@ -32,9 +32,16 @@ class Block(Struct, frozen=True, kw_only=True):
 
 
 class Sample(Block, frozen=True, kw_only=True):
-    """A block and the time that it took."""
+    """A block and the time that it took: the one that `metric` names, where there are several.
+
+    On a device: `device_ns` is the sum of its kernels, `span_ns` reaches from the first to the end of the last,
+    `host_ns` is what the host waited. None where the host's clock is all there is.
+    """
 
     elapsed_ns: int
+    device_ns: int | None = None
+    span_ns: int | None = None
+    host_ns: int | None = None
 
     @property
     def call_us(self) -> float:
@@ -92,12 +99,18 @@ class Correctness(Struct, frozen=True, kw_only=True):
 
 
 class Accounting(Struct, frozen=True, kw_only=True):
-    """What a time is made of: a verdict on the records, their source, their number and the calls that they cover."""
+    """What a time is made of: a verdict on the records, their source, their number and the calls that they cover.
+
+    On a device: how the `borders` of calls were found, and how many calls were `expected`.
+    """
 
     verdict: str
     source: str
     rows: int
     calls: int
+    borders: str | None = None
+    expected: int | None = None
+    figures: dict[str, Any] = {}
 
 
 class OperatorTime(Struct, frozen=True, kw_only=True):
@@ -131,8 +144,24 @@ class FreshCall(Struct, frozen=True, kw_only=True):
     again_us: float
 
 
+class Kernel(Struct, frozen=True, kw_only=True):
+    """One kernel, or copy, of a side's calls: how often it ran in a call and how long altogether, as means over calls.
+
+    `kind` is the profiler's word for the cores that it ran on; None, as for the name, where it wrote none.
+    """
+
+    name: str | None
+    kind: str | None
+    block_num: int | None
+    count: float
+    duration_us: float
+
+
 class SideResult(Struct, frozen=True, kw_only=True):
-    """One side of one case: an estimate with its samples, or a failure, or neither when it was not asked for."""
+    """One side of one case: an estimate with its samples, or a failure, or neither when it was not asked for.
+
+    `device_us`, `span_us` and `host_us` are medians of what samples saw beside the time that counts.
+    """
 
     estimate: Estimate | None = None
     samples_us: tuple[float, ...] = ()
@@ -143,5 +172,10 @@ class SideResult(Struct, frozen=True, kw_only=True):
     operators: tuple[OperatorTime, ...] = ()
     operators_us: float | None = None
     operators_coverage: float | None = None
+    device_us: float | None = None
+    span_us: float | None = None
+    host_us: float | None = None
+    kernels: tuple[Kernel, ...] = ()
+    copies: tuple[Kernel, ...] = ()
     fresh: tuple[FreshCall, ...] = ()
     failure: Failure | None = None

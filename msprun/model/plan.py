@@ -7,15 +7,22 @@ from typing import Literal
 
 from msgspec import Struct
 
+from msprun.model.npu import Finding
 from msprun.model.operator import Operator, Side
 from msprun.model.soc import Soc
 
 Source = Literal["cli", "config", "env", "auto"]
 FailOn = Literal["any", "incorrect", "failed", "never"]
+Isolation = Literal["shared", "side", "case"]
+Busy = Literal["wait", "refuse", "warn"]
+Metric = Literal["device", "span", "host"]
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """One process to start; `env` is the whole environment, not an addition."""
+    """One process to start; `env` is the whole environment, not an addition.
+
+    `grace_s` is how long it may take to obey an INT. `dies_with_parent`: the system kills it when its parent goes.
+    """
 
     argv: tuple[str, ...]
     cwd: Path
@@ -23,6 +30,8 @@ class Command(Struct, frozen=True, kw_only=True):
     stdout: Path
     stderr: Path
     timeout_s: float | None = None
+    grace_s: float = 0.5
+    dies_with_parent: bool = False
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -84,8 +93,9 @@ class CheckRule(Struct, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Time limits in seconds: first call, calls of a case, one session, the run."""
+    """Time limits in seconds: one operator on the device, first call, calls of a case, one session, the run."""
 
+    op_timeout_s: float
     compile_timeout_s: float
     case_timeout_s: float
     timeout_s: float
@@ -117,7 +127,10 @@ class DeviceFacts(Struct, frozen=True, kw_only=True):
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """One profiled process: which cases and sides it serves and the command that starts it."""
+    """One worker's process: which cases and sides it serves and the command that starts it.
+
+    `collector` names who sees the device meanwhile, None where nobody does.
+    """
 
     number: int
     round: Literal["check", "timing", "check+timing"]
@@ -126,6 +139,7 @@ class Session(Struct, frozen=True, kw_only=True):
     sides: tuple[Side, ...]
     folder: Path
     command: Command
+    collector: str | None = None
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
@@ -134,6 +148,22 @@ class Provenance(Struct, frozen=True, kw_only=True):
     value: str
     source: Source
     why: str | None = None
+
+
+class Profiling(Struct, frozen=True, kw_only=True):
+    """How timing is shared out to processes, which of a call's times counts, and what is done around it."""
+
+    isolation: Isolation
+    metric: Metric
+    boost: bool
+    keep_prof: bool
+
+
+class Access(Struct, frozen=True, kw_only=True):
+    """What becomes of a run whose device somebody else uses, and how long it waits (seconds)."""
+
+    busy: Busy
+    wait_s: float
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -151,6 +181,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     limits: Limits
     device: DeviceFacts
     profiler: str
+    profiling: Profiling
+    access: Access
     python: Path
     sessions: tuple[Session, ...]
     retry: int
@@ -167,3 +199,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     choices: dict[str, str]
     expected_s: float
     soc: Soc | None = None
+    findings: tuple[Finding, ...] = ()

@@ -39,6 +39,12 @@ class Soc(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     vector_tflop_s: Figures
 
     @property
+    def l2_bytes(self) -> int | None:
+        """The most that its last cache may hold."""
+        mib = highest(self.l2_mib)
+        return None if mib is None else int(mib * (1 << 20))
+
+    @property
     def peak_tflop_s(self) -> float | None:
         """The most that any dtype reaches; not known while the figure of the fast 8-bit types is not."""
         known = [peak for figures in self.cube_tflop_s.values() if (peak := highest(figures)) is not None]

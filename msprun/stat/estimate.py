@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from math import ceil, exp
+from typing import Literal
 
 from msprun.model.measurement import Estimate, Paired, Sample, Verdict
 from msprun.model.operator import SIDES, Pair
@@ -41,6 +42,13 @@ def estimate(samples: Sequence[Sample]) -> Estimate | None:
         min_us=times[0],
         p95_us=times[ceil(0.95 * len(times)) - 1],
     )
+
+
+def median_us(samples: Sequence[Sample], name: Literal["device_ns", "span_ns", "host_ns"]) -> float | None:
+    """The median of what timed samples saw beside the time that counts (us); None where they saw none."""
+    found = [getattr(sample, name) for sample in samples if sample.phase == "timed"]
+    known = [ns / 1000 for ns in found if ns is not None]
+    return statistics.median(known) if known else None
 
 
 def call_us(samples: Sequence[Sample]) -> float:

@@ -39,10 +39,14 @@ class Job(NamedTuple):
     collector: str
 
     @property
+    def doubts(self):
+        """There is a rule by which outputs are judged."""
+        return bool(self.check) and self.check.get("rule") != "none"
+
+    @property
     def compares(self):
         """Outputs are to be compared: there is a rule, and both sides run."""
-        is_asked = bool(self.check) and self.check.get("rule") != "none"
-        return is_asked and "reference" in self.sides and len(self.sides) > 1
+        return self.doubts and "reference" in self.sides and len(self.sides) > 1
 
     @property
     def operator(self):

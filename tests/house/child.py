@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from tests.house.tree import Source, dotted, imports
 
-GUESTS = {"torch", "torch_npu"}
+GUESTS = {"torch", "torch_npu", "acl"}
 # Modules and methods that Python 3.8 does not have yet.
 NEW_MODULES = {"graphlib", "zoneinfo", "tomllib"}
 NEW_METHODS = {"removeprefix", "removesuffix", "is_relative_to", "with_stem", "hardlink_to", "bit_count", "lcm"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.house.tree import Source, dotted
 
-SCHEMA = "msprun/config.py"
+SCHEMA = "msprun/schema.py"
 
 
 def second_defaults(files: Sequence[Source]) -> Iterator[str]:

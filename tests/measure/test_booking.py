@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msprun.model.call import Accounts, CallTime, KernelShare, Refusal, SideAccount
 
 from msprun.measure.booking import book, failure, is_suspect
 from msprun.measure.records import kernels, merged
 from msprun.measure.tally import Tally, row
+from msprun.model.call import Accounts, CallTime, KernelShare, Refusal, SideAccount
 from msprun.model.case import Case
 from msprun.model.measurement import Sample
 from msprun.model.plan import Metric

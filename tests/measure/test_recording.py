@@ -98,7 +98,8 @@ def test_each_group_mirrors_its_sides() -> None:
 
 
 def test_what_is_no_call_is_in_the_schedule_and_counts_nowhere() -> None:
-    made = replace(plan(cache="flush"), boost=True)
+    made = plan(cache="flush")
+    made = replace(made, profiling=replace(made.profiling, boost=True))
     recording, _ = run(Crew(flushes=True), made, 0)
     purposes = [call.purpose for call in recording.calls]
     assert purposes[0] == "boost"

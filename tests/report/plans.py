@@ -7,7 +7,18 @@ from typing import Any
 
 from msprun.model.case import Case, TensorInput
 from msprun.model.operator import SIDES, Implementation, Operator
-from msprun.model.plan import CheckRule, Command, DeviceFacts, Limits, Plan, Provenance, Schedule, Session
+from msprun.model.plan import (
+    Access,
+    CheckRule,
+    Command,
+    DeviceFacts,
+    Limits,
+    Plan,
+    Profiling,
+    Provenance,
+    Schedule,
+    Session,
+)
 from msprun.model.result import Result
 
 FOLDER = Path("/ops/toy_norm")
@@ -62,9 +73,11 @@ CHECK = CheckRule(
 )  # fmt: skip
 RUN: dict[str, Any] = {
     "sides": SIDES, "check": CHECK,
-    "limits": Limits(compile_timeout_s=600, case_timeout_s=60, timeout_s=600, time_limit_s=None),
+    "limits": Limits(op_timeout_s=30, compile_timeout_s=600, case_timeout_s=60, timeout_s=600, time_limit_s=None),
     "device": DeviceFacts(kind="cpu", id=0, id_source="auto", name="Toy CPU 5000", cores=2, threads=1),
-    "profiler": "clock", "python": Path("/usr/bin/python3"), "retry": 1, "keep_going": False, "fail_on": "any",
+    "profiler": "clock", "access": Access(busy="wait", wait_s=600),
+    "profiling": Profiling(isolation="shared", metric="device", boost=False, keep_prof=False),
+    "python": Path("/usr/bin/python3"), "retry": 1, "keep_going": False, "fail_on": "any",
     "save_to_op": True, "lang": "en", "folder": Path("/runs/one"), "log_limit_mb": 20.0,
     "pages": (("json", None, "result.json"), ("log", "performance.log.j2", "performance.log")),
     "provenance": {
