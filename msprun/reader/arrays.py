@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Whole = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 NOTHING = ("N/A", "NA")
 # Microseconds with three decimals: the digits without the point are nanoseconds.
@@ -36,7 +37,7 @@ class Texts(NamedTuple):
     """The distinct texts of a column and which of them each row has; -1 for none."""
 
     distinct: tuple[str | None, ...]
-    codes: Whole
+    codes: Codes
 
     def array(self, change: Callable[[str | None], str | None] = lambda text: text) -> npt.NDArray[np.object_]:
         """The text of every row as an object, one object a distinct text."""
@@ -82,8 +83,8 @@ def texts(column: pa.ChunkedArray) -> Texts:
     """The texts without the blanks, and the quotes of torn_npu's shapes, around them; N/A and NA are none."""
     column = column.unify_dictionaries()
     if column.num_chunks == 0:
-        return Texts((), np.zeros(0, dtype=np.int64))
-    codes = np.concatenate([_numpy(chunk.indices.fill_null(-1)) for chunk in column.chunks]).astype(np.int64)
+        return Texts((), np.zeros(0, dtype=np.int32))
+    codes = _numpy(pa.chunked_array([chunk.indices for chunk in column.chunks]).fill_null(-1))
     return Texts(tuple(map(bare, column.chunk(0).dictionary.to_pylist())), codes)
 
 
@@ -96,9 +97,9 @@ def bare(text: str) -> str | None:
 
 
 def breaks_lines(column: pa.ChunkedArray) -> bool:
-    """Whether a text holds a line break, so that rows are not lines."""
+    """Whether a text, of dictionaries that are one, holds a line break, so that rows are not lines."""
     if pa.types.is_dictionary(column.type):
-        return any(breaks_lines(pa.chunked_array([chunk.dictionary])) for chunk in column.chunks)
+        return column.num_chunks > 0 and breaks_lines(pa.chunked_array([column.chunk(0).dictionary]))
     if not pa.types.is_string(column.type):
         return False
     return bool(pc.any(pc.match_substring_regex(column, "[\r\n]")).as_py())

@@ -50,7 +50,7 @@ def kernel_roles(texts: tuple[str, str, str], start: tuple[str, ...], duration: 
 def kernels(found: Columns, origin: Origin, complaints: Complaints) -> pd.DataFrame:
     """Rows as KERNELS."""
     rows = len(found.lines)
-    nothing = arrays.Texts((), np.full(rows, -1, dtype=np.int64))
+    nothing = arrays.Texts((), np.full(rows, -1, dtype=np.int32))
     task_kind = found.texts["task_kind"]
     values: dict[str, Any] = {
         "name": words(found.texts["name"]),
@@ -85,7 +85,8 @@ def rest(found: Columns, origin: Origin, schema: set[str]) -> dict[str, Any]:
         for role, values in found.times.items()
         if role not in schema
     }
-    file = np.full(len(found.lines), origin.file, dtype=object)
+    file = np.empty(len(found.lines), dtype=object)
+    file.fill(origin.file)
     return {"file": file, "line": found.lines, **times, **found.others}
 
 
@@ -126,7 +127,7 @@ def _nothing(layout: Layout) -> Columns:
         times={role.role: none for role in layout.roles if role.cell == "time"},
         has={role.role: never for role in layout.roles if role.cell == "time"},
         wholes={},
-        texts={role.role: arrays.Texts((), none) for role in needed if role.cell == "text"},
+        texts={role.role: arrays.Texts((), np.zeros(0, dtype=np.int32)) for role in needed if role.cell == "text"},
         others={},
         lines=none,
     )

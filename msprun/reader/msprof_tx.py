@@ -34,7 +34,7 @@ def read(folder: Path, extras: bool = True) -> Reading:
 
 def _markers(found: Columns, origin: assembly.Origin, complaints: Complaints) -> pd.DataFrame:
     rows = len(found.lines)
-    domain = found.texts.get("domain", arrays.Texts((), np.full(rows, -1, dtype=np.int64)))
+    domain = found.texts.get("domain", arrays.Texts((), np.full(rows, -1, dtype=np.int32)))
     values = {
         "message": assembly.words(found.texts["message"]),
         "domain": assembly.words(domain),

@@ -118,7 +118,7 @@ def _read(source: Any, header: Header, types: dict[str, pa.DataType], options: p
             false_values=[],
         ),
     )
-    return dict(zip(table.column_names, table.columns, strict=True))
+    return {name: column.unify_dictionaries() for name, column in zip(table.column_names, table.columns, strict=True)}
 
 
 def _labels(count: int) -> list[str]:
