@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [--rows 1,5,6]`: time everything in one run, show it, keep it as JSON."""
+"""`python -m benchmarks [--quick] [--rows 1,4,5,6]`: time everything in one run, show it, keep it as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from benchmarks import answers, first_session, machine, page, twenty_cases
+from benchmarks import answers, first_session, machine, page, tables, twenty_cases
 from benchmarks.outcome import Outcome, row
 from benchmarks.pairs import Timed, interleaved
 from benchmarks.place import HERE, Broken, Place, this_msprun
@@ -29,6 +29,7 @@ class Part(NamedTuple):
 
 PARTS = {
     1: Part(twenty_cases.contenders, (twenty_cases.ROUNDS, twenty_cases.ROUNDS_QUICK)),
+    4: Part(tables.contenders, (tables.ROUNDS, tables.ROUNDS_QUICK)),
     5: Part(answers.contenders, (answers.ROUNDS, answers.ROUNDS_QUICK)),
     6: Part(first_session.contenders, (first_session.ROUNDS, first_session.ROUNDS_QUICK)),
 }
@@ -71,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """0, or 1 when something did not run; figures are figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds: does it run, and roughly how fast")
-    parser.add_argument("--rows", type=_rows, default="1,5,6", help="which rows (default: %(default)s)")
+    parser.add_argument("--rows", type=_rows, default="1,4,5,6", help="which rows (default: %(default)s)")
     asked = parser.parse_args(argv)
     try:
         outcome = measure(asked.rows, asked.quick)
@@ -93,6 +94,8 @@ def measure(rows: Sequence[int], is_quick: bool) -> Outcome:
             findings.time(number, place, is_quick)
         if 6 in rows:
             findings.look_at_imports(place)
+        if "msprun reader" in findings.seconds:
+            findings.notes.append(tables.note(place.folder))
     if 1 in rows:
         rounds = twenty_cases.ROUNDS_QUICK if is_quick else twenty_cases.ROUNDS
         findings.notes.append(twenty_cases.note(rounds))

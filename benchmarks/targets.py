@@ -32,6 +32,8 @@ TARGETS = (
         bound="at least",
         limit=20,
     ),
+    Target(row=4, what="op_summary of 1,000,000 rows", mine="msprun reader", theirs="bare pyarrow", limit=2),
+    Target(row=4, what="csv.DictReader", mine="DictReader", theirs="msprun reader", bound="at least", limit=10),
     Target(row=5, what="--help", mine="--help", theirs="bare python", measure="difference", limit=0.060),
     Target(row=5, what="--version", mine="--version", theirs="bare python", measure="difference", limit=0.060),
     Target(row=5, what="completion", mine="completion", theirs="bare python", measure="difference", limit=0.060),

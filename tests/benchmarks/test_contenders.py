@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as entry
-from benchmarks import answers, first_session, twenty_cases
+from benchmarks import answers, first_session, tables, twenty_cases
 from benchmarks.place import Broken, Place
 from benchmarks.twenty_cases import round_share
 
@@ -86,6 +86,28 @@ def test_a_command_that_fails_is_no_figure_and_says_why(make) -> None:
     place = make("sys.exit('no such thing')")
     with pytest.raises(Broken, match="ended with 1: no such thing"):
         place.seconds(place.msprun)
+
+
+@pytest.mark.process
+def test_row_4_reads_the_same_table_and_counts_its_rows(make, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(tables, "ROWS", 1000)
+    monkeypatch.setattr(tables, "ROWS_DICTS", 100)
+    place = make()
+    place.python = (sys.executable,)
+    for work in tables.contenders(place).values():
+        assert work(0) > 0
+    told = [json.loads(line) for line in (place.folder / "reads.jsonl").read_text().splitlines()]
+    assert [(one["who"], one["rows"]) for one in told] == [("pyarrow", 1000), ("msprun", 1000), ("dicts", 100)]
+    assert tables.note(place.folder).startswith("memory for 1,000 rows (0 MiB): msprun reader ")
+
+
+@pytest.mark.process
+def test_rows_that_were_not_read_are_no_figure(make, monkeypatch) -> None:
+    place = make()
+    (tables.table(place.folder, 10)).write_text("Op Name\n")
+    place.python = (sys.executable,)
+    with pytest.raises(Broken, match="dicts read 0 of 10 rows"):
+        tables.seconds(place, "dicts", 10)
 
 
 @pytest.mark.process

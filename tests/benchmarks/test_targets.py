@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import answers, first_session, twenty_cases
+from benchmarks import answers, first_session, tables, twenty_cases
 from benchmarks.pairs import Figure
 from benchmarks.place import Place
 from benchmarks.targets import TARGETS, Target, keeps, verdict
@@ -39,6 +39,7 @@ def test_every_target_has_its_contenders(tmp_path) -> None:
     place = Place(tmp_path, ("python",), ("msprun",))
     known = {
         1: {*twenty_cases.contenders(place)},
+        4: {*tables.contenders(place)},
         5: {*answers.contenders(place)},
         6: {*first_session.contenders(place)},
     }
