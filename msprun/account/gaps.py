@@ -1,9 +1,10 @@
-"""Borders by rests of the device: between two calls it was idle at least as long as the host says.
+"""Borders by rests of the device: before each call it was idle for as long as the worker slept.
 
-A call begins and ends behind a synchronisation, so its kernels lie within its host window, and the device rests from
-one window to the next. The records tell Unix time, by the vendor's word and not to the microsecond: windows are widened
-by less than half of the shortest rest, and what lies in them must agree on one offset between the clocks. Where the
-records do not tell Unix time, the offset is looked for; where two fit, there is none.
+A call begins and ends behind a synchronisation, so its kernels lie within its host window. The records tell Unix time,
+by the vendor's word and not to the microsecond, so windows may be off by less than half of the shortest rest. How far
+is seen from the first kernels of the calls around: none starts before its window. What ends too late for that, or lies
+across a border, ends the attempt. Where the records do not tell Unix time, the offset is looked for; where two fit,
+there is none.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ from msprun.model.call import Refusal
 _REST_MIN_NS = 20_000
 # Shares of the shortest rest: what cuts the stream, and how far the clocks may be apart.
 _CUT, _SLACK = 0.8, 0.4
-# Neighbours that need another offset between the clocks than each other disagree; times are rounded.
-_AGREE_NS = 2_000
-# A rest with room for work that is not on the schedule: it lies apart from the calls on both sides.
-_ROOMY = 1.5
-_NEIGHBOURS = 16
+# Times are rounded, each by itself.
+_GRAIN_NS = 2_000
+# Calls on each side that tell the offset between the clocks; few, since clocks drift.
+_AROUND = 8
 # An offset that is looked for needs rests that stand out, and more calls than a prologue resembles by chance.
 _OFFSET_REST_MIN_NS, _OFFSET_CALLS_MIN = 200_000, 8
 _PROBES = 16
@@ -42,92 +42,76 @@ class Windows(Struct, frozen=True, kw_only=True):
     rest: int
     is_side: Flags
 
-
-class Pieces(Struct, frozen=True, kw_only=True):
-    """Parts of the stream of kernels between rests."""
-
-    begin: Ints
-    end: Ints
+    @property
+    def slack(self) -> int:
+        return int(_SLACK * self.rest)
 
 
 def split(stream: Stream, schedule: Schedule, begin: Ints, end: Ints) -> Split | Refusal:
-    """The windows `begin` to `end` (host, ns) on the device's clock, where every rest is found in the stream."""
+    """The windows `begin` to `end` (host, ns) on the device's clock, where rests stand between them in the stream."""
     rests = begin[1:] - end[:-1]
     rest = int(rests.min()) if len(rests) else 2 * _OFFSET_REST_MIN_NS
     if rest < _REST_MIN_NS or (end < begin).any():
         return _refuse("no_rests", rest_us=rest / 1000)
     windows = Windows(begin=begin, end=end, rest=rest, is_side=schedule.is_side)
-    pieces = _pieces(stream, rest)
-    if not len(pieces.begin):
-        return _widened(windows, 0)
-    said = _trouble(pieces, windows, 0)
-    if said is None and not _silent(pieces, windows, 0):
-        return _widened(windows, 0)
-    shifts = _shifts(pieces, windows)
-    if said is None:
-        return _refuse("clock_doubtful") if shifts else _widened(windows, 0)
-    if not shifts and said.code == _NOTHING and abs(int(begin[0] - pieces.begin[0])) < _SESSION_NS:
-        return _widened(windows, 0)
-    if len(shifts) == 1 and rest >= _OFFSET_REST_MIN_NS and windows.is_side.sum() >= _OFFSET_CALLS_MIN:
-        return _widened(windows, shifts[0])
-    return _refuse("offsets_ambiguous") if len(shifts) > 1 else said
-
-
-def _pieces(stream: Stream, rest: int) -> Pieces:
-    """Kernels by rests of the device, over all of its streams."""
     kernels = stream.where(stream.is_kernel)
     if not len(kernels.start):
-        return Pieces(begin=kernels.start, end=kernels.start)
-    busy = np.maximum.accumulate(kernels.end)
-    cuts = np.flatnonzero(kernels.start[1:] - busy[:-1] >= _CUT * rest) + 1
-    return Pieces(begin=kernels.start[np.append(0, cuts)], end=busy[np.append(cuts - 1, len(busy) - 1)])
+        return Split(begin=begin, end=end)
+    found = _fit(kernels, windows, 0)
+    if isinstance(found, Split) and not _is_silent(kernels, windows, found):
+        return found
+    shifts = _shifts(kernels, windows)
+    if isinstance(found, Split):
+        return _refuse("clock_doubtful") if shifts else found
+    if not shifts and found.code == _NOTHING and abs(int(begin[0] - kernels.start[0])) < _SESSION_NS:
+        return Split(begin=begin, end=end)
+    if len(shifts) == 1 and rest >= _OFFSET_REST_MIN_NS and windows.is_side.sum() >= _OFFSET_CALLS_MIN:
+        return _fit(kernels, windows, shifts[0])
+    return _refuse("offsets_ambiguous") if len(shifts) > 1 else found
 
 
-def _widened(windows: Windows, shift: int) -> Split:
-    slack = int(_SLACK * windows.rest)
-    return Split(begin=windows.begin + shift - slack, end=windows.end + shift + slack)
+def _fit(kernels: Stream, windows: Windows, shift: int) -> Split | Refusal:
+    """The windows, moved by `shift` and to where the first kernels are, if all kernels lie inside or apart."""
+    begin, end = windows.begin + shift - windows.slack, windows.end + shift
+    pieces = _pieces(kernels, windows.rest)
+    call = Split(begin=begin, end=end + windows.slack).call_of(pieces)
+    if not (call >= 0).any():
+        amid = (pieces > begin[0]) & (pieces < end[-1])
+        return _refuse("kernels_between_windows", pieces=int(amid.sum())) if amid.any() else _refuse(_NOTHING)
+    end = end + np.minimum(_offset(windows.begin + shift, pieces, call), windows.slack)
+    found = Split(begin=begin, end=end)
+    mine = found.call_of(kernels.start)
+    late = (mine >= 0) & (kernels.end > end[mine] + _GRAIN_NS)
+    if late.any():
+        return _refuse("kernels_leave_windows", kernels=int(late.sum()))
+    ahead = np.append(begin, _NEVER)[np.searchsorted(begin, kernels.start, side="right")]
+    across = (mine < 0) & (kernels.end > ahead)
+    return _refuse("kernels_across_windows", kernels=int(across.sum())) if across.any() else found
 
 
-def _silent(pieces: Pieces, windows: Windows, shift: int) -> bool:
-    """Is there a call of an operator without a piece?"""
-    call = _widened(windows, shift).call_of(pieces.begin)
+def _pieces(kernels: Stream, rest: int) -> Ints:
+    """Where the device begins to work behind a rest, all of its streams together."""
+    rested = kernels.start[1:] - np.maximum.accumulate(kernels.end)[:-1] >= _CUT * rest
+    return np.append(kernels.start[:1], kernels.start[1:][rested])
+
+
+def _offset(begin: Ints, pieces: Ints, call: Ints) -> Ints:
+    """For each call the most that the device's clock can be ahead, seen from the calls around; 0 where none tells."""
+    inside = call >= 0
+    most = np.full(len(begin), _NEVER)
+    np.minimum.at(most, call[inside], pieces[inside] - begin[call[inside]])
+    padded = np.pad(most, _AROUND, constant_values=_NEVER)
+    lowest = np.lib.stride_tricks.sliding_window_view(padded, 2 * _AROUND + 1).min(axis=1)
+    return np.where(lowest == _NEVER, 0, lowest)
+
+
+def _is_silent(kernels: Stream, windows: Windows, found: Split) -> bool:
+    """Is there a call of an operator without a kernel?"""
+    call = found.call_of(kernels.start)
     return bool((np.bincount(call[call >= 0], minlength=len(windows.begin))[windows.is_side] == 0).any())
 
 
-def _trouble(pieces: Pieces, windows: Windows, shift: int) -> Refusal | None:
-    """Why the pieces do not lie in the windows, moved by `shift`; None where they do."""
-    moved = _widened(windows, shift)
-    call = moved.call_of(pieces.begin)
-    inside = call >= 0
-    behind = np.searchsorted(moved.begin, pieces.begin, side="right")
-    limit = np.where(inside, moved.end[call], np.append(moved.begin, _NEVER)[behind])
-    if (pieces.end > limit).any():
-        return _refuse("kernels_across_windows", pieces=int((pieces.end > limit).sum()))
-    rests = np.concatenate([[_NEVER], windows.begin[1:] - windows.end[:-1], [_NEVER]])
-    if (tight := ~inside & (rests[behind] < _ROOMY * windows.rest)).any():
-        return _refuse("kernels_between_windows", pieces=int(tight.sum()))
-    if not inside.any():
-        return _refuse(_NOTHING)
-    apart = _disagreement(pieces, windows, call)
-    return None if apart <= _AGREE_NS else _refuse("clocks_disagree", by_us=apart / 1000)
-
-
-def _disagreement(pieces: Pieces, windows: Windows, call: Ints) -> int:
-    """How far neighbouring calls are from one offset between the clocks, at worst, ns; at most 0 where there is one.
-
-    A piece allows the offsets that put it into its window. Only neighbours are held against each other, since two
-    clocks drift.
-    """
-    inside = call >= 0
-    least = (pieces.end[inside] - windows.end[call[inside]]).astype(np.int64)
-    most = (pieces.begin[inside] - windows.begin[call[inside]]).astype(np.int64)
-    width = min(_NEIGHBOURS, len(least))
-    highest = np.lib.stride_tricks.sliding_window_view(least, width).max(axis=1)
-    lowest = np.lib.stride_tricks.sliding_window_view(most, width).min(axis=1)
-    return int((highest - lowest).max())
-
-
-def _shifts(pieces: Pieces, windows: Windows) -> list[int]:
+def _shifts(kernels: Stream, windows: Windows) -> list[int]:
     """Offsets other than 0 under which every call of an operator has its kernels; of more than two, the first two.
 
     Each piece is tried as the one of the call with the shortest window, which leaves the offset least room.
@@ -135,21 +119,22 @@ def _shifts(pieces: Pieces, windows: Windows) -> list[int]:
     sides = np.flatnonzero(windows.is_side)
     if not len(sides):
         return []
-    slack = int(_SLACK * windows.rest)
+    slack, pieces = windows.slack, _pieces(kernels, windows.rest)
     shortest = sides[np.argmin((windows.end - windows.begin)[sides])]
-    shifts = pieces.begin - windows.begin[shortest]
+    shifts = pieces - windows.begin[shortest]
     shifts = shifts[np.abs(shifts) > slack]
     for probe in sides[np.linspace(0, len(sides) - 1, min(_PROBES, len(sides))).astype(int)]:
-        place = np.searchsorted(pieces.begin, windows.begin[probe] + shifts - slack)
-        shifts = shifts[np.append(pieces.begin, _NEVER)[place] <= windows.end[probe] + shifts + slack]
-    found: list[int] = []
+        place = np.searchsorted(pieces, windows.begin[probe] + shifts - slack)
+        shifts = shifts[np.append(pieces, _NEVER)[place] <= windows.end[probe] + shifts + slack]
+    fitting: list[int] = []
     for shift in shifts[:_TRIES].tolist():
-        if _trouble(pieces, windows, shift) is None and not _silent(pieces, windows, shift):
-            found.append(shift)
-        if len(found) == 2:
+        found = _fit(kernels, windows, shift)
+        if isinstance(found, Split) and not _is_silent(kernels, windows, found):
+            fitting.append(shift)
+        if len(fitting) == 2:
             break
     # What was not tried may fit as well.
-    return [*found, *map(int, shifts[_TRIES : _TRIES + 2])]
+    return [*fitting, *map(int, shifts[_TRIES : _TRIES + 2])]
 
 
 def _refuse(code: str, **figures: object) -> Refusal:

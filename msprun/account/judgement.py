@@ -53,7 +53,8 @@ def judge(calls: Calls) -> Judgement:
     usual = _usual(calls.table, filled, calls.is_timed)
     more, less = np.any(calls.table > usual, axis=1), np.any(calls.table < usual, axis=1)
     short, unlike = less & ~more, more | less
-    figures = {"unlike_before_timed": int(unlike[~calls.is_timed].sum())} if unlike[~calls.is_timed].any() else {}
+    builds = int((more & ~calls.is_timed).sum())
+    figures = {"unlike_before_timed": builds} if builds else {}
     if more[calls.is_timed].any() or (short.any() and not _is_loss(short, calls)):
         figures |= {"unlike_calls": int(unlike[calls.is_timed].sum())}
         return Judgement(verdict="varying_kernels", is_sound=filled, figures=figures)

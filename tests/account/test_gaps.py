@@ -78,26 +78,28 @@ def test_kernels_right_before_a_call_are_not_told_from_it() -> None:
     recording = Recording()
     recording.work([("Fill", 5.0)] * 3)
     interleaved(recording, 0, BOTH)
-    assert code(played(recording)) == "clocks_disagree"
+    assert code(played(recording)) == "kernels_leave_windows"
 
 
-def test_kernels_right_behind_a_call_are_not_told_from_it() -> None:
+@pytest.mark.parametrize(("behind_us", "kernel_us", "verdict"), [(40.0, 5.0, "exact"), (4.0, 40.0, "unsplit")])
+def test_kernels_behind_a_call_are_told_from_it_by_the_clock(behind_us: float, kernel_us: float, verdict: str) -> None:
     recording = Recording()
     interleaved(recording, 0, BOTH)
-    recording.now_us -= 950
-    recording.work([("Restore", 30.0)])
+    recording.now_us -= recording.rest_us - behind_us
+    recording.work([("Restore", kernel_us)])
     recording.rest()
     interleaved(recording, 1, BOTH)
-    assert code(played(recording)) == "clocks_disagree"
+    moved(recording, 120.0)
+    found = account(recording.kernels, None, recording.calls, FACTS)
+    assert {one.verdict for one in found.sides} == {verdict}
 
 
-def test_kernels_amid_the_rest_between_two_calls_belong_to_nobody_known() -> None:
+def test_kernels_of_silent_calls_on_a_clock_that_is_off_are_not_passed_over() -> None:
     recording = Recording()
-    interleaved(recording, 0, BOTH)
-    # The host was long about the end of a call, and about the beginning of the next.
-    recording.call(0, "reference", "timed", BOTH["reference"], sync_us=5000.0, rest_us=500.0)
-    recording.work([("Strange", 5.0)], inner_us=495.0)
-    recording.call(0, "reference", "timed", BOTH["reference"], launch_us=500.0)
+    for _ in range(4):
+        recording.call(0, "reference", "timed", BOTH["reference"])
+        recording.call(0, "candidate", "timed", [])
+    moved(recording, 500.0)
     assert code(played(recording)) == "kernels_between_windows"
 
 
@@ -105,6 +107,15 @@ def test_kernel_that_runs_into_the_next_call_is_refused() -> None:
     recording = Recording()
     interleaved(recording, 0, BOTH)
     recording.rows[3]["duration_ns"] = 1_500_000
+    assert code(played(recording)) == "kernels_leave_windows"
+
+
+def test_kernel_that_runs_into_a_call_is_refused() -> None:
+    recording = Recording()
+    interleaved(recording, 0, BOTH)
+    recording.work([("Fill", 1_500.0)])
+    recording.now_us -= 1_000.0
+    interleaved(recording, 1, BOTH)
     assert code(played(recording)) == "kernels_across_windows"
 
 
