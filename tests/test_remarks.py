@@ -24,6 +24,13 @@ LOOK = "measure/test_breakdown.py"
 HONEST = (ATTACK, "test_an_honest_operator_passes_without_a_note")
 CANN = "device/test_cann.py"
 WHOLE_CANN = (CANN, "test_a_sourced_cann_with_its_torch_npu_has_no_finding")
+ACCOUNT = "account/test_side.py"
+PLAIN_ACCOUNT = (ACCOUNT, "test_one_name_with_two_shapes_is_nothing_to_remark")
+FLAGGED = (
+    ("measure/test_booking.py", "test_a_flagged_time_is_remarked_with_its_figures"),
+    ("measure/test_booking.py", "test_an_exact_time_and_one_that_is_none_have_no_flag"),
+)
+WAIT = "stat/test_waiting.py"
 Test = tuple[str, str]
 # code: (the test that makes it appear, and names it; the one that must not).
 TESTS: dict[str, tuple[Test, Test]] = {
@@ -138,6 +145,30 @@ TESTS: dict[str, tuple[Test, Test]] = {
     "unhealthy_device": (
         (BUSY, "test_a_device_that_is_not_healthy_is_said"),
         (BUSY, "test_a_quiet_session_has_no_remark"),
+    ),
+    "bad_table": (
+        ("measure/test_reckon.py", "test_a_torn_row_is_said_with_file_and_line_and_costs_its_call"),
+        ("measure/test_reckon.py", "test_a_whole_table_has_no_remark_and_each_call_its_time"),
+    ),
+    "ai_cpu": ((ACCOUNT, "test_ai_cpu_counts_and_is_a_remark"), PLAIN_ACCOUNT),
+    "one_name": ((ACCOUNT, "test_one_name_with_two_numbers_of_blocks_is_two_kernels_and_a_remark"), PLAIN_ACCOUNT),
+    "unknown_tasks": (
+        (ACCOUNT, "test_unknown_tasks_in_a_silent_side_leave_it_unmeasured"), PLAIN_ACCOUNT,
+    ),
+    "lost_rows": FLAGGED,
+    "varying_kernels": FLAGGED,
+    "low_clock": FLAGGED,
+    "no_boost": (
+        ("measure/test_recording.py", "test_a_boost_that_fails_is_told_and_costs_no_call"),
+        ("measure/test_recording.py", "test_what_is_no_call_is_in_the_schedule_and_counts_nowhere"),
+    ),
+    "span_differs": (
+        (WAIT, "test_kernels_with_gaps_between_them_are_told_with_both_times"),
+        (WAIT, "test_the_usual_pauses_streams_side_by_side_and_a_clock_alone_are_none"),
+    ),
+    "host_bound": (
+        (WAIT, "test_a_host_that_takes_longer_than_twice_the_device_is_told"),
+        (WAIT, "test_a_long_kernel_or_a_clock_alone_is_not_bound_by_the_host"),
     ),
     "weights_differ": ((SESSION, "test_weights_that_have_no_twin_are_noted"), HONEST),
 }  # fmt: skip

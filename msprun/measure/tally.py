@@ -9,7 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from msprun.journal import Again, Entry, Seen
-from msprun.measure.records import copies, kernels, merged
+from msprun.measure.records import copies, flags, kernels, merged, operators, sum_us
 from msprun.measure.work import BELOW_FLOOR, Work, work
 from msprun.model.call import SideAccount
 from msprun.model.case import Case
@@ -253,6 +253,7 @@ def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -
         return None
     told = tally.sides[side]
     mine = [s for s in tally.samples if s.side == side]
+    listed = told.operators or operators(told.accounts)
     return SideResult(
         estimate=seen,
         samples_us=tuple(s.call_us for s in mine if s.phase == "timed") if seen else (),
@@ -260,8 +261,8 @@ def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -
         construct_s=told.construct_s,
         prepare_us=told.prepare_us,
         warmup_calls=sum(s.calls for s in mine if s.phase == "warmup"),
-        operators=told.operators,
-        operators_us=told.operators_us,
+        operators=listed,
+        operators_us=told.operators_us if told.operators else sum_us(listed),
         operators_coverage=told.operators_coverage,
         device_us=median_us(mine, "device_ns"),
         span_us=median_us(mine, "span_ns"),
@@ -274,8 +275,10 @@ def _side(tally: Tally, side: Side, seen: Estimate | None, failures: Failures) -
 
 
 def _accounted(tally: Tally) -> tuple[Remark, ...]:
-    """What accounts remarked on, each remark once."""
-    found = [remark for side in ALL_SIDES for account in tally.sides[side].accounts for remark in account.remarks]
+    """What accounts remarked on, and what flags their times, each remark once."""
+    known = {side: tally.sides[side].accounts for side in ALL_SIDES}
+    found = [remark for side, accounts in known.items() for remark in flags(accounts, side)]
+    found += [remark for accounts in known.values() for account in accounts for remark in account.remarks]
     return tuple(remark for place, remark in enumerate(found) if remark not in found[:place])
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msprun.model.measurement import Paired, Remark, Sample, SideResult
 from msprun.model.operator import ALL_SIDES, OLD_AND_NEW, SIDES, Side
 from msprun.model.plan import Schedule
-from msprun.stat import doubt, likeness, populations, steadiness
+from msprun.stat import doubt, likeness, populations, steadiness, waiting
 
 GROUPS_MIN = 6
 
@@ -54,6 +54,8 @@ def _told(evidence: Evidence) -> Iterable[Remark | None]:
     for side, seen in evidence.sides.items():
         yield populations.first_call(seen, side)
         yield doubt.low_coverage(seen, side)
+        yield waiting.span_differs(seen, side)
+        yield waiting.host_bound(seen, side)
         others = [known.fresh for other, known in evidence.sides.items() if other != side]
         yield likeness.uneven_by_contents(seen.fresh, next(iter(others), ()), side)
     reference, candidate = evidence.sides.get("reference"), evidence.sides.get("candidate")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from msprun.measure.booking import book, failure, is_suspect
-from msprun.measure.records import kernels, merged
+from msprun.measure.records import flags, kernels, merged, operators, sum_us
 from msprun.measure.tally import Tally, row
 from msprun.model.call import Accounts, CallTime, KernelShare, Refusal, SideAccount
 from msprun.model.case import Case
@@ -100,3 +100,25 @@ def test_what_was_measured_in_vain_leaves_no_trace() -> None:
     known.again()
     assert known.samples == []
     assert row(known).accounting == {}
+
+
+def test_a_flagged_time_is_remarked_with_its_figures() -> None:
+    counts, clock = {"calls": 2, "total": 3}, {"mhz": 800.0, "rated_mhz": 1800.0}
+    verdicts: dict[Any, dict[str, Any]] = {"lost_rows": counts, "varying_kernels": counts, "low_clock": clock}
+    for verdict, told in verdicts.items():
+        flagged = account(verdict=verdict, expected=3, figures={"clock": clock})
+        (found,) = flags([account(), flagged], "candidate")
+        assert (found.code, found.figures) == (verdict, {"side": "candidate", **told})
+
+
+def test_an_exact_time_and_one_that_is_none_have_no_flag() -> None:
+    assert flags([account(), account(verdict="no_kernels")], "candidate") == ()
+
+
+def test_kernels_of_one_name_are_one_operator() -> None:
+    add = KernelShare(name="add", task_kind="AI_CORE", block_num=8, count=2.0, duration_us=5.5, input_shapes=None)
+    other = KernelShare(name="add", task_kind="AI_CORE", block_num=40, count=1.0, duration_us=2.0, input_shapes=None)
+    (found,) = operators([account(kernels=(add, other))])
+    assert (found.name, found.calls, found.duration_us) == ("add", 3, 7.5)
+    assert sum_us([found]) == 7.5
+    assert sum_us([]) is None

@@ -26,6 +26,7 @@ class Crew:
         self.now_ns = 1_000_000
         self.flushes = flushes
         self.fails_at: int | None = None
+        self.cannot_boost = False
 
     def ready(self, tally: Tally, side: str) -> Reply:
         return Reply()
@@ -33,6 +34,8 @@ class Crew:
     def ask(self, do: str, stage: str, tally: Tally, deadline: float = 0, *, blocks: Any = ()) -> Reply:
         if do == "cache_facts":
             return Reply(body={"sets": 1, "bytes": 9, "llc_bytes": None})
+        if do == "boost" and self.cannot_boost:
+            return Reply(failure=Failure(stage="timing", kind="exception", message="no room"))
         if do == "boost":
             return Reply(body={"recorded": [self.line(tally, None, "boost")]})
         recorded = []
@@ -135,3 +138,12 @@ def test_the_budget_decides_how_many_groups_there_are(host_us: float, budget_s: 
     for told in tally.sides.values():
         told.host_us = host_us
     assert groups_of_visit(made, tally) == groups
+
+
+def test_a_boost_that_fails_is_told_and_costs_no_call() -> None:
+    crew = Crew()
+    crew.cannot_boost = True
+    made = plan()
+    recording, tally = run(crew, replace(made, profiling=replace(made.profiling, boost=True)), 0)
+    assert [(remark.code, remark.figures) for remark in tally.remarks] == [("no_boost", {"error": "no room"})]
+    assert len(recording.hosts) == 10
