@@ -138,20 +138,17 @@ class Emulated:
         folders = sorted((self.folder / "runs").glob("*/result.json"), key=lambda file: file.stat().st_mtime_ns)
         return Ran(code=child.returncode, out=out, err=err, folder=folders[-1].parent if folders else None)
 
-    def called(self, *, is_collected: bool) -> list[Called]:
-        """Every call of both sides that processes under (or without) a collector made, in order."""
+    def called(self) -> list[Called]:
+        """Every call of both sides in the sessions behind the check, which is the first process on the device."""
         found: list[Called] = []
-        for log in self.cann.logs("device"):
+        for log in self.cann.logs("device")[1:]:
             records = [json.loads(line) for line in log.read_text().splitlines()]
-            process = next(record for record in records if record["t"] == "process")
-            if process["collecting"] == is_collected:
-                found += calls_of(records, process["pid"])
+            found += calls_of(records, next(record["pid"] for record in records if record["t"] == "process"))
         return found
 
-    def truth_ns(self, rows: int, side: str, *, is_collected: bool = True) -> list[int]:
+    def truth_ns(self, rows: int, side: str) -> list[int]:
         """What each call of one side took on the device, its first call included."""
-        calls = self.called(is_collected=is_collected)
-        return [call.device_ns for call in calls if (call.rows, call.side) == (rows, side)]
+        return [call.device_ns for call in self.called() if (call.rows, call.side) == (rows, side)]
 
 
 def calls_of(records: Sequence[dict[str, Any]], pid: int) -> list[Called]:
