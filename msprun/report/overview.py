@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from msprun.model.failure import Failure
-from msprun.model.measurement import Paired, State
+from msprun.model.measurement import Accounting, Paired, SideResult, State
 from msprun.model.operator import Side
 from msprun.model.result import CaseRow, Result
 
@@ -63,6 +63,15 @@ class OldRow(Struct, frozen=True, kw_only=True):
     pair: Paired | None
 
 
+class Accounted(Struct, frozen=True, kw_only=True):
+    """What a device's records say of one side of a case."""
+
+    case: int
+    side: Side
+    account: Accounting
+    told: SideResult | None
+
+
 class Overview(Struct, frozen=True, kw_only=True):
     """The whole run in a few values; see the functions below."""
 
@@ -89,6 +98,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     caches: Caches | None
     older: tuple[OldRow, ...]
     old_wrong: tuple[OldRow, ...]
+    accounted: tuple[Accounted, ...]
 
 
 def overview(result: Result) -> Overview:
@@ -120,12 +130,24 @@ def overview(result: Result) -> Overview:
         caches=_caches(rows),
         older=older,
         old_wrong=tuple(old for old in older if old.state not in (*CHECKED_STATES, None)),
+        accounted=tuple(found for row in rows for found in _accounted(row)),
     )
 
 
 def has_speed(row: CaseRow) -> bool:
     """Right before fast: only a correct or an unchecked case shows a speed-up."""
     return row.status == "measured" and row.correctness.state in CHECKED_STATES and row.paired is not None
+
+
+def _accounted(row: CaseRow) -> Iterator[Accounted]:
+    """Sides whose calls were looked for in a device's records; a clock's account has nothing to tell."""
+    sides: dict[Side, SideResult | None] = {
+        "reference": row.reference, "candidate": row.candidate, "against": row.against,
+    }  # fmt: skip
+    for side, told in sides.items():
+        account = row.accounting.get(side)
+        if account is not None and account.expected is not None:
+            yield Accounted(case=row.case, side=side, account=account, told=told)
 
 
 def _old_row(row: CaseRow) -> OldRow:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from msprun.model.failure import Failure
 from msprun.model.measurement import (
@@ -13,6 +14,7 @@ from msprun.model.measurement import (
     CacheFacts,
     Correctness,
     Estimate,
+    Kernel,
     Paired,
     Remark,
     Sample,
@@ -312,6 +314,41 @@ def rates() -> Result:
     )
 
 
+def npu() -> Result:
+    """A device: exact times, lost rows with a gap as border, and a candidate that ran nothing there."""
+    softmax = Kernel(name="aclnnSoftmax_SoftmaxV2", kind="AI_VECTOR_CORE", block_num=48, count=1.0, duration_us=21.0)
+    parts = [
+        Kernel(name=f"aclnn{name}", kind="AI_VECTOR_CORE", block_num=48, count=count, duration_us=20.0)
+        for name, count in (("Cast", 2.0), ("Sub", 1.0), ("Exp", 1.0), ("Div", 1.0))
+    ]
+    slow = replace(side(84.2), device_us=84.2, span_us=90.5, host_us=210.0, kernels=tuple(parts))
+    fast = replace(side(21.05), device_us=21.05, span_us=21.05, host_us=120.0, kernels=(softmax,))
+    sound = Accounting(
+        verdict="exact", source="op_summary", rows=480, calls=96, borders="markers", expected=96,
+        figures={"clock": {"source": "npu-smi", "mhz": 1800.0, "rated_mhz": 1800.0}, "is_shared": False},
+    )  # fmt: skip
+    lossy = replace(sound, verdict="lost_rows", rows=95, calls=95, borders="gaps")
+    silent = replace(sound, verdict="no_kernels", rows=0, calls=0)
+    why = Failure(
+        stage="accounting", kind="no_kernels", log="sessions/1/stdout.log",
+        message="no_kernels: the device ran nothing of it between the borders of its calls",
+        hint="does it run on the device?",
+    )  # fmt: skip
+    failed = row(
+        2, "failed", ref_us=84.2, reference=slow, failure=why, asc_error=why.message,
+        candidate=SideResult(warmup_calls=10, failure=why), accounting={"reference": sound, "candidate": silent},
+    )  # fmt: skip
+    return result(
+        replace(FASTER, reference=slow, candidate=fast, accounting={"reference": sound, "candidate": sound}),
+        replace(
+            SLOWER, accounting={"reference": sound, "candidate": lossy},
+            remarks=(Remark(code="lost_rows", figures={"side": "candidate", "calls": 95, "total": 96}),),
+        ),
+        failed,
+        timing_method="msprof.op_summary.task_duration",
+    )  # fmt: skip
+
+
 EVIL = "a|b\n<script>alert(1)</script>\x1b[31mred\x9b2J\u202e`x`**b**[l](javascript:0)"
 LONG = "[64, 512] + " * 200
 CHINESE = "算子性能测试"
@@ -385,6 +422,7 @@ RESULTS = {
     "hostile": hostile,
     "rates": rates,
     "against": against,
+    "npu": npu,
 }
 
 

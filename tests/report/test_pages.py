@@ -24,7 +24,7 @@ PAGES = (
 GOLDEN = Path(__file__).parents[1] / "golden"
 NAMES = (
     "mixed", "all_good", "all_failed", "check_mode", "one_sided", "not_checked", "partial", "hostile", "rates",
-    "against",
+    "against", "npu",
 )  # fmt: skip
 # pytest_addoption only works in the root, and the environment of tests is emptied: read before that happens.
 UPDATES = os.environ.get("MSPRUN_UPDATE_GOLDEN") == "1"
