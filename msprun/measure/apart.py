@@ -192,7 +192,7 @@ class Apart:
         from msprun.measure.reckon import reckon  # brings pandas, which nothing before the first records needs
 
         assert self._collector is not None
-        found = reckon(self._collector, session, timer.calls, self._plan.limits.timeout_s, beside)
+        found = reckon(self._collector, session, timer.ran, self._plan.limits.timeout_s, beside)
         accounts, folder = found.accounts, found.folder
         self.remarks += found.remarks
         by_case = {tally.case.index: tally for tally in waiting}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,8 +11,9 @@ from msprun.account.own import boosts
 from msprun.account.session import account
 from msprun.contract import Collector
 from msprun.measure.capture import Capture, read
+from msprun.measure.recording import Ran
 from msprun.measure.sentinel import Seen
-from msprun.model.call import Accounts, Circumstances, DeviceCall
+from msprun.model.call import Accounts, Circumstances
 from msprun.model.measurement import Remark
 from msprun.model.plan import Session
 
@@ -20,17 +21,16 @@ _NO_FAULT = ("left_out", "absent")
 
 
 class Reckoning(Struct, frozen=True, kw_only=True):
-    """The accounts of every side that was called, the folder that they were read from, what was wrong with its tables."""
+    """The accounts of every side that was called, the folder they were read from, what was wrong with its tables."""
 
     accounts: Accounts
     folder: Path | None
     remarks: tuple[Remark, ...]
 
 
-def reckon(
-    collector: Collector, session: Session, calls: Sequence[DeviceCall], timeout_s: float, beside: Seen | None
-) -> Reckoning:
-    """The accounts of a session that is over. `calls` is all that ran in it, `beside` what was seen of the device."""
+def reckon(collector: Collector, session: Session, ran: Ran, timeout_s: float, beside: Seen | None) -> Reckoning:
+    """The accounts of a session that is over. `ran` is what it did, `beside` what was seen of the device."""
+    calls = ran.calls
     found = read(collector, session, calls, timeout_s)
     kernels = found.kernels.frame if found.kernels else None
     markers = found.markers.frame if found.markers else None
@@ -38,6 +38,7 @@ def reckon(
         source=found.source,
         trouble=found.trouble,
         own=() if kernels is None else boosts(kernels, calls),
+        abandoned=ran.abandoned,
         dropped_rows=0 if found.kernels is None else found.kernels.dropped_rows,
         clock=() if beside is None else beside.clock,
         is_shared=None if beside is None else beside.is_shared,

@@ -32,13 +32,29 @@ class Recorded(Struct, frozen=True, kw_only=True, array_like=True):
     end_ns: int
 
 
+class Ran(Struct, frozen=True, kw_only=True):
+    """All calls of a session, in order, and the numbers of those that were begun by requests that failed."""
+
+    calls: tuple[DeviceCall, ...]
+    abandoned: tuple[int, ...] = ()
+
+
 class Recording(Timer):
-    """`calls` are all that ran, in order; `hosts` the host's view of those that count, by number."""
+    """`calls` are all that ran, in order; `hosts` the host's view of those that count, by number.
+
+    `abandoned` are numbers of calls that were begun by requests that failed.
+    """
 
     def __init__(self, crew: Crew, plan: Plan, sides: tuple[Side, ...] | None = None) -> None:
         super().__init__(crew, plan, sides)
         self.calls: list[DeviceCall] = []
         self.hosts: dict[int, Sample] = {}
+        self.abandoned: list[int] = []
+
+    @property
+    def ran(self) -> Ran:
+        """What the session's records are matched against."""
+        return Ran(calls=tuple(self.calls), abandoned=tuple(self.abandoned))
 
     def visit(self, tally: Tally, number: int) -> None:
         """One visit of a case; where a side fails it is made again without it, as long as the worker lives."""
@@ -60,6 +76,9 @@ class Recording(Timer):
     def _forget(self, tally: Tally, number: int) -> None:
         case = tally.case.index
         self.hosts = {n: s for n, s in self.hosts.items() if (s.case, s.visit) != (case, number)}
+
+    def _abandon(self, answer: dict[str, Any]) -> None:
+        self.abandoned += convert(answer.get("abandoned") or (), list[int])
 
     def _keep(self, tally: Tally, samples: Sequence[Sample], answer: dict[str, Any]) -> None:
         self._note(answer, samples, samples[0].visit)

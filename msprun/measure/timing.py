@@ -52,6 +52,9 @@ class Timer:
     def _forget(self, tally: Tally, number: int) -> None:
         tally.forget_visit(number)
 
+    def _abandon(self, answer: dict[str, Any]) -> None:
+        """The calls of a request that failed count nowhere."""
+
     def _keep(self, tally: Tally, samples: Sequence[Sample], answer: dict[str, Any]) -> None:
         tally.add(samples)
 
@@ -158,6 +161,7 @@ class Timer:
             words = [[b.side, b.calls] for b in asked]
             reply = self._crew.ask("time", "timing", tally, deadline, blocks=words)
             if reply.failure is not None:
+                self._abandon(reply.body)
                 tally.fail(reply.side, reply.failure)
                 return []
             samples = self._profiler.samples(asked, reply.body)

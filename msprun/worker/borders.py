@@ -40,6 +40,9 @@ class Plain:
     def take(self):
         """What a profiler must know of the calls since the last time; None where nobody needs it."""
 
+    def abandon(self):
+        """Numbers of calls that were begun and will be told by nobody; None where calls have no numbers."""
+
 
 class Synchronised(Plain):
     """The same for a device that works behind the host's back."""
@@ -70,7 +73,7 @@ class Recorded(Synchronised):
         super().__init__(device)
         self.marks = marks
         self.record = []
-        self.number = 0
+        self.number = self.first = 0
         self.label = (None, None, None)
         self.case = None
 
@@ -92,18 +95,26 @@ class Recorded(Synchronised):
         if self.marks.why is not None:
             time.sleep(APART_S)
         self.device.synchronize()  # a marker could overtake what torch_npu's launching thread still holds
+        number, self.number = self.number, self.number + 1
         start_ns = time.time_ns()
-        handle = self.marks.start(self.number) if self.marks.why is None else None
+        handle = self.marks.start(number) if self.marks.why is None else None
         start = CLOCK()
-        function(*args, **kwargs)
-        self.device.synchronize()
-        elapsed = CLOCK() - start
-        if handle is not None:
-            self.marks.end(handle)
-        self.record.append([self.number] + list(label) + [start_ns, time.time_ns()])
-        self.number += 1
+        try:
+            function(*args, **kwargs)
+            self.device.synchronize()
+        finally:
+            elapsed = CLOCK() - start
+            if handle is not None:
+                self.marks.end(handle)
+        self.record.append([number] + list(label) + [start_ns, time.time_ns()])
         return elapsed
 
     def take(self):
         taken, self.record = self.record, []
+        self.first = self.number
         return taken
+
+    def abandon(self):
+        numbers = list(range(self.first, self.number))
+        self.take()
+        return numbers

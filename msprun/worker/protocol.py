@@ -39,7 +39,7 @@ a number, null, a list of these, else {kind}.
 `recorded` is None where the host's clock decides, else every call, flush and boost in the order in which they ran:
 [number, case, side or null, `call` | `restore` | `flush` | `boost`, start_ns, end_ns] (Unix, host). With the collector
 `msprof` each lies in a marker `mr|<number>` of the domain `msprun`; `environment` says whether `markers` work, or why
-not; then calls lie apart by a pause.
+not; then calls lie apart by a pause. A failure's answer has `abandoned`, the numbers of calls that it does not tell of.
 `job.json` (beside the wrapper) holds `nonce`, `socket`, `seed`, `device`, `threads`, `folder`, `log`, `mark`,
 `operator` {folder, reference {file, cls}, candidate {file, cls}, against {file, cls, folder} or null},
 `cases` [{index, name, inputs or null}], `sides`, `check` (as CheckRule), `warmup`, `repeats`,

@@ -55,5 +55,8 @@ def answer(session, request):
         told = failure(error, session.job.folders.get(error.side, session.job.operator))
         print(told["trace"], flush=True)
         made = {"ok": False, "failure": told}
+        abandoned = session.collector.borders.abandon()
+        if abandoned:
+            made["abandoned"] = abandoned
     notes = session.watch.notes()
     return dict(made, notes=made.get("notes", []) + notes) if notes else made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from msprun.measure.reckon import Reckoning, reckon
+from msprun.measure.recording import Ran
 from msprun.model.call import DeviceCall
 from msprun.model.plan import Command, Session
 from msprun.profiler.msprof import Msprof
@@ -27,7 +28,8 @@ def calls(count: int) -> list[DeviceCall]:
     begins = [START_NS + n * 1_000_000 for n in range(count)]
     return [
         DeviceCall(
-            number=n, case=0, side="candidate", purpose="timed", visit=0, group=n, start_ns=begin, end_ns=begin + 500_000,
+            number=n, case=0, side="candidate", purpose="timed", visit=0, group=n,
+            start_ns=begin, end_ns=begin + 500_000,
         )
         for n, begin in enumerate(begins)
     ]  # fmt: skip
@@ -42,7 +44,7 @@ def line(number: int) -> str:
 def reckoned(folder: Path, text: str) -> Reckoning:
     made = session(folder)
     (made.folder / "PROF_1/mindstudio_profiler_output/op_summary_20260605161737.csv").write_text(text)
-    return reckon(Msprof(), made, calls(8), 1.0, None)
+    return reckon(Msprof(), made, Ran(calls=tuple(calls(8))), 1.0, None)
 
 
 def test_a_whole_table_has_no_remark_and_each_call_its_time(tmp_path: Path) -> None:

@@ -91,3 +91,22 @@ def test_without_markers_calls_lie_apart(why: str | None, pauses: list[float], m
     made.begin((0, "candidate", "call"))  # the same case: no longer pause
     assert slept == pauses
     assert ("start 0" in device.seen) is (why is None)
+
+
+def test_a_call_that_fails_is_closed_and_its_request_abandoned() -> None:
+    device = Device()
+    made = Recorded(device, Marks(device))
+    made.begin((4, "candidate", "call"))
+    made.block(call(device), 1)
+    assert [line[0] for line in made.take()] == [0]
+
+    def broken() -> None:
+        raise ValueError
+
+    made.block(call(device), 1)
+    with pytest.raises(ValueError):
+        made.block((broken, (), {}), 1)
+    assert device.seen[-1] == "end 102"
+    assert made.abandon() == [1, 2]  # of a request whose answer is a failure nobody hears
+    made.block(call(device), 1)
+    assert [line[0] for line in made.take()] == [3]  # no number is used twice
