@@ -69,6 +69,8 @@ class Sieve(io.RawIOBase):
         self._file = path.open("rb")
         self._rows = self._sifted()
         self._ahead = b""
+        # The line that the file ends in, where it does not end one.
+        self._cut: int | None = None
 
     def readable(self) -> bool:
         """It is."""
@@ -122,7 +124,17 @@ class Sieve(io.RawIOBase):
 
     def _kept(self, number: int, row: bytes) -> bytes:
         self.lines.append(number)
-        return row + b"\n"
+        return (row if number != self._cut else self._without_end(number, row)) + b"\n"
+
+    def _without_end(self, number: int, row: bytes) -> bytes:
+        """The row that the file ends in without its last cell, where that matters: half of it may be missing."""
+        last = self._header.cells - 1
+        name = next((column.name for column in self._header.columns if column.index == last), None)
+        cells = mend.split(row.decode(errors="replace"))
+        if self._header.blanks or cells is None or all(role.role != name for role in self._layout.roles):
+            return row
+        self._complaints.add("odd_value", number, f"the file ends in {name}, so that it may be cut off")
+        return ",".join([*cells[:-1], ""]).encode()
 
     def _give_up(self, torn: list[tuple[int, bytes]], leave: int = 0) -> None:
         """Say of the oldest torn lines that they are dropped, until only so many are left."""
@@ -183,6 +195,7 @@ class Sieve(io.RawIOBase):
             if len(rest) > LINE_BYTES:
                 rest, is_over = b"", True
         if rest or is_over:
+            self._cut = None if rest.endswith(b"\r") else number + 1
             yield number + 1, None if is_over else self._decoded(number + 1, rest)
 
     def _decoded(self, number: int, line: bytes) -> bytes:

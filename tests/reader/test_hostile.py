@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from msprun.reader import READERS, op_summary
+from msprun.reader import READERS, op_summary, task_time
 from msprun.reader.reading import Reading
 from tests.reader.conftest import HEADER, Put, line
 
@@ -118,6 +118,20 @@ def test_a_mark_of_byte_order_is_no_part_of_the_name(session: Path, put: Put) ->
 def test_a_last_line_without_an_end_counts(session: Path, put: Put) -> None:
     put(f"{HEADER}\n{line(1)}\n{line(2)}".encode())
     assert op_summary.read(session).frame["task"].tolist() == [1, 2]
+
+
+def test_a_needed_cell_that_the_file_ends_in_is_not_believed(session: Path, put: Put) -> None:
+    put(f"{HEADER}\n{line(1)}\n{line(2)}".encode())  # the number of blocks may have been 80
+    reading = op_summary.read(session)
+    assert reading.frame["block_num"].fillna(-1).tolist() == [8, -1]
+    assert told(reading) == [("odd_value", 3)]
+    put(
+        b"kernel_name,kernel_type,task_start(us),task_time(us)\nadd,AIV,1.000,2.500\nadd,AIV,3.000,2.5",
+        "task_time_1.csv",
+    )
+    reading = task_time.read(session)
+    assert reading.frame["duration_ns"].tolist() == [2500]
+    assert told(reading) == [("odd_value", 3), ("dropped", 3)]
 
 
 @pytest.mark.parametrize("is_torn", [False, True])
