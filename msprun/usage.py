@@ -54,7 +54,7 @@ def _groups(options: dict[str, dict[str, Path]], chosen: dict[str, str], room: i
     """
     names = sorted(options, key=lambda group: (_ORDER.index(group) if group in _ORDER else len(_ORDER), group))
     blocks = {group: _described(group, options[group], chosen.get(group, "")) for group in names}
-    listed = {group: _listed(group, options[group], 2) for group in names}
+    listed = {group: _listed(group, options[group], chosen.get(group, "")) for group in names}
     whole = sorted(names, key=lambda group: (_DULL.index(group) if group in _DULL else len(_DULL), group))
     while whole and (over := sum(map(len, blocks.values())) - room) > 0:
         saved = {group: len(blocks[group]) - len(listed[group]) for group in whole}
@@ -67,15 +67,19 @@ def _groups(options: dict[str, dict[str, Path]], chosen: dict[str, str], room: i
 def _described(group: str, options: dict[str, Path], chosen: str) -> list[str]:
     lines = []
     for index, (option, file) in enumerate(options.items()):
-        star = "*" if option in chosen.strip("[]").replace(" ", "").split(",") else " "
+        star = "*" if _is_chosen(option, chosen) else " "
         label = f"{group if index == 0 else '':<11}{star}{option:<12} "
         lines.append((label + _cut(search.description(file), WIDTH - len(label))).rstrip())
     return lines
 
 
-def _listed(group: str, options: dict[str, Path], height: int) -> list[str]:
-    names = ", ".join(options)
-    wrapped = textwrap.wrap(names, WIDTH - 12, max_lines=height, placeholder=" ...", break_on_hyphens=False)
+def _is_chosen(option: str, chosen: str) -> bool:
+    return option in chosen.strip("[]").replace(" ", "").split(",")
+
+
+def _listed(group: str, options: dict[str, Path], chosen: str) -> list[str]:
+    names = ", ".join(f"*{option}" if _is_chosen(option, chosen) else option for option in options)
+    wrapped = textwrap.wrap(names, WIDTH - 12, max_lines=2, placeholder=" ...", break_on_hyphens=False)
     return [f"{group if index == 0 else '':<11} {line}" for index, line in enumerate(wrapped)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,13 +40,13 @@ def test_help_lists_every_option_of_every_group_and_every_key(capsys: pytest.Cap
     for group, options in search.options([data_folder("conf")]).items():
         assert f"\n{group} " in text
         for option in options:
-            assert any(line[11:].lstrip("* ").startswith(option) for line in text.splitlines()), option
+            assert any(option in re.split(r"[ ,*]+", line[11:]) for line in text.splitlines()), option
     for key, value in search.plain_values(data_folder("conf") / "msprun.yaml").items():
         assert f"{key}={value}" in text
 
 
 def test_help_marks_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
-    marked = {line[12:].split()[0] for line in help_page(capsys) if line[11:12] == "*"}
+    marked = {name for line in help_page(capsys) for name in re.findall(r"(?<= )\*(\w+)", line)}
     assert marked == {"quick", "add", "auto", "default", "json", "log", "markdown", "csv"}
 
 
@@ -57,7 +58,7 @@ def test_help_knows_the_users_options_and_defaults(own_world: Path, capsys: pyte
     write(own_world / ".msprun/op/mine.yaml", "# What I am writing.\ndir: mine\n")
     write(own_world / ".msprun/defaults.yaml", "warmup: 7\nop: mine\n")
     lines = help_page(capsys)
-    assert any("*mine         What I am writing." in line for line in lines)
+    assert any(re.search(r"^op .*\*mine\b", line) for line in lines)
     assert any("warmup=7" in line for line in lines)
     assert len(lines) <= 40
 
