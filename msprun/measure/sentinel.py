@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -13,10 +14,13 @@ from msprun.device.claim import Claim
 from msprun.model.call import ClockReading
 from msprun.model.measurement import Remark
 from msprun.model.npu import Use
-from msprun.model.plan import Plan
+from msprun.model.plan import DeviceFacts, Plan
 
 SOURCE = "npu-smi"
+_HUNG_S = 5.0
 _EVERY_S = 1.0  # a look takes a tenth of a second of the host, and none of the device
+
+_Answer = TypeVar("_Answer")
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -38,6 +42,7 @@ class Sentinel:
         self._before: Use | None = None
         self._clock: list[ClockReading] = []
         self._next = 0.0
+        self._is_deaf = False
 
     def before(self) -> None:
         """Wait until nobody else uses the device, as far as `device.busy` asks for. Raises MachineError."""
@@ -52,7 +57,7 @@ class Sentinel:
         if now < self._next:
             return
         at_ns = time.time_ns()
-        pulse = self._device.pulse(self._plan.device)
+        pulse = self._ask(self._device.pulse)
         self._next = time.monotonic() + _EVERY_S
         if pulse is not None and pulse.clock_mhz is not None:
             self._clock.append(ClockReading(source=SOURCE, mhz=pulse.clock_mhz, rated_mhz=pulse.rated_mhz, at_ns=at_ns))
@@ -79,4 +84,13 @@ class Sentinel:
         return Seen(remarks=remarks, is_shared=None if after is None else is_shared, clock=tuple(self._clock))
 
     def _look(self) -> Use | None:
-        return self._device.use(self._plan.device)
+        return self._ask(self._device.use)
+
+    def _ask(self, question: Callable[[DeviceFacts], _Answer | None]) -> _Answer | None:
+        """The tool's answer; one that has hung once is not asked again: it would hang each time."""
+        if self._is_deaf:
+            return None
+        began = time.monotonic()
+        answer = question(self._plan.device)
+        self._is_deaf = answer is None and time.monotonic() - began > _HUNG_S
+        return answer
