@@ -126,18 +126,18 @@ def test_times_are_the_truth_behind_flushes_with_a_lost_head_and_where_the_clock
 
 
 def test_an_operator_has_the_same_time_in_every_order_count_and_isolation(tmp_path: Path) -> None:
-    variants = (("repeats=3",), ("order=sequential",), ("isolation=side",), ("isolation=case", "order=sequential"))
+    variants = (("repeats=3",), ("order=sequential",), ("isolation=side",), ("isolation=case", "cases=[1]"))
     hosts = [Emulated(tmp_path / str(number), noise=0) for number in range(len(variants))]
     for made in hosts:
         made.operator((1, 4), REFERENCE, CANDIDATE)
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda made, words: made.run(*FEW, *words), hosts, variants))
+        found = list(pool.map(lambda made, words: made.run(*FEW, *words, timeout_s=200), hosts, variants))
     for ran in found:
         assert ran.code == 0, ran.err
-        assert [ran.row(rows)["ref_us"] for rows in (1, 4)] == [210.0, 240.0]
-        assert [ran.row(rows)["asc_us"] for rows in (1, 4)] == [110.0, 140.0]
-        assert {borders(ran, rows, side)[0] for rows in (1, 4) for side in SIDES} == {"exact"}
-    assert [len(ran.sessions) for ran in found] == [2, 2, 5, 9]
+        assert (ran.row(4)["ref_us"], ran.row(4)["asc_us"]) == (240.0, 140.0)
+        assert {borders(ran, 4, side)[0] for side in SIDES} == {"exact"}
+    # The check's, then one for both sides, or by turns (A B B A) one a side.
+    assert [len(ran.sessions) for ran in found] == [2, 2, 5, 5]
 
 
 def test_torch_npus_profiler_takes_its_place_where_there_is_no_msprof_and_says_so(tmp_path: Path) -> None:
@@ -148,16 +148,17 @@ def test_torch_npus_profiler_takes_its_place_where_there_is_no_msprof_and_says_s
     (tmp_path / "bin" / "npu-smi").symlink_to(shutil.which("npu-smi", path=made.environ["PATH"]) or "")
     rest = made.environ["PATH"].split(os.pathsep)[1:]
     made.environ["PATH"] = os.pathsep.join([str(tmp_path / "bin"), *rest])
-    # What an msprof around msprun itself sets: the profiler inside would do nothing and say nothing.
+    # What an msprof around msprun itself sets, with which the profiler does nothing: no session sees it.
     wrapped.environ["PROFILER_SAMPLECONFIG"] = "{}"
-    ran, refused = both(made, FEW, wrapped, (*FEW, "profiler=torch_npu", "cases=[0]", "retry=0"))
+    ran, inner = both(made, FEW, wrapped, (*FEW, "profiler=torch_npu", "order=sequential"))
+    assert_all_but_the_silent_side(wrapped, inner, "gaps")
     assert_all_but_the_silent_side(made, ran, "gaps")
     assert {ran.row(rows)["accounting"]["reference"]["source"] for rows in (1, 2, 3)} == {"kernel_details"}
-    assert ran.result["provenance"]["profiler"] == {
+    assert "no_msprof" in {remark["code"] for remark in ran.result["remarks"]}
+    assert ran.result["provenance"]["profiler.kind"] == {
         "value": "torch_npu", "source": "auto", "why": "there is no msprof on PATH",
     }  # fmt: skip
     assert all("msprof" not in command.split()[0] for command in ran.sessions)
-    assert refused.code != 0 and "PROFILER_SAMPLECONFIG" in refused.out + refused.err
 
 
 def test_a_run_that_is_killed_leaves_no_process_lease_or_lock(tmp_path: Path) -> None:

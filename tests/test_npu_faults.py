@@ -43,7 +43,7 @@ class Wrong(Struct, frozen=True, kw_only=True):
 
     Expected is `exit`, for a case (its rows) and side the verdict and source of its time or the stage, kind and ACL
     code of its failure, for a case both sides whichever is which; `remarks` are codes that the run must carry,
-    `sessions` all that it took.
+    `sessions` all that it took, `sick` the marks by which other runs leave the device alone.
     """
 
     fault: str
@@ -99,7 +99,7 @@ TABLE = (
     # No fresh process gets the device any more: it is sick, and what is left is skipped.
     Wrong(
         fault="exception:new_1:6:breaks@collecting", rows=(1, 2), candidate=BY_CASE, says=("507033",),
-        expected={"exit": 1, "1 candidate": "timing exception 507015", "2": "skipped_device"},
+        expected={"exit": 1, "1 candidate": "timing exception 507015", "2": "skipped_device", "sick": 1},
     ),
     Wrong(
         fault="hang_process::after:65@collecting@once", words=("case_timeout_s=4",),
@@ -176,6 +176,8 @@ def seen(ran: Ran, expected: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"exit": ran.code}
     if ran.folder is None:
         return found
+    if "sick" in expected:
+        found["sick"] = len(list((ran.folder.parents[1] / "lease").glob("npu0.*.sick")))
     if "sessions" in expected:
         found["sessions"] = len(ran.sessions)
     if "remarks" in expected:
