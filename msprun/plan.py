@@ -47,15 +47,22 @@ _GRACE_S = 5.0  # told to stop, msprof first gives the device's channel back
 CASE_S = 0.3  # a case beside its sampling: inputs, first calls, checking, breakdown
 
 
+Variables = tuple[tuple[str, str], ...]
+
+
 class Bench(Struct, frozen=True, kw_only=True):
-    """What a session needs to know before its cases are known: where it runs and by which interpreter."""
+    """What a session needs to know before its cases are known: where it runs and by which interpreter.
+
+    `environment` is that of a process which serves all sides, `apart` that of one which serves a single side.
+    """
 
     operator: Operator
     device: DeviceFacts
     python: Path
     python_why: str
     profiler: str
-    environment: tuple[tuple[str, str], ...]
+    environment: Variables
+    apart: dict[str, Variables]
     claim: Claim | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -87,14 +94,19 @@ def bench(
     device = DEVICES[run.device.kind]
     findings = device.check(python[0], environ)
     facts = device.select(run, environ) if claimed is None else claimed.facts
-    variables = surroundings(python[0], device.environment(facts), environ, _own_variables(operator))
+    ours = device.environment(facts)
+
+    def with_own(own: Mapping[str, str]) -> Variables:
+        return tuple(sorted(surroundings(python[0], ours, environ, own).items()))
+
     return Bench(
         operator=operator,
         device=facts,
         python=python[0],
         python_why=python[1],
         profiler=run.profiler.kind,
-        environment=tuple(sorted(variables.items())),
+        environment=with_own(_own_variables(operator, run.isolation)),
+        apart={side: with_own(own) for side, own in _apart(operator).items()},
         claim=claimed,
         findings=findings,
     )
@@ -123,7 +135,7 @@ def session(made: Bench, number: int, folder: Path, service: Service) -> Session
     command = Command(
         argv=argv,
         cwd=Path.cwd(),
-        env=_variables(made, place, is_wrapped),
+        env=_variables(made, place, is_wrapped, service.sides),
         stdout=place / "stdout.log",
         stderr=place / "stderr.log",
         grace_s=_GRACE_S if is_wrapped else 0.5,
@@ -147,9 +159,9 @@ def _round(made: Bench, service: Service) -> Literal["check", "timing", "check+t
     return "check" if PROFILERS[made.profiler].collector else "check+timing"
 
 
-def _variables(made: Bench, place: Path, is_wrapped: bool) -> tuple[tuple[str, str], ...]:
+def _variables(made: Bench, place: Path, is_wrapped: bool, sides: tuple[Side, ...]) -> Variables:
     """The worker's variables. Behind a wrapping program its parent is not this process."""
-    found = dict(made.environment)
+    found = dict(made.apart[sides[0]] if len(sides) == 1 else made.environment)
     if is_wrapped:
         found["MSPRUN_PARENT"] = "0"
     if made.device.kind == "npu":
@@ -269,16 +281,25 @@ def _older(operator: Operator) -> dict[str, str] | None:
     return None if older is None else {"file": str(older.file), "cls": older.cls, "folder": str(older.folder)}
 
 
-def _own_variables(operator: Operator) -> dict[str, str]:
-    """The variables of both sides; one process serves both, so they must agree."""
+def _own_variables(operator: Operator, isolation: str) -> dict[str, str]:
+    """The variables of both sides, which must agree where one process times both.
+
+    Apart, only the check has both sides in one process: with the candidate's values.
+    """
     ours, theirs = dict(operator.reference.env), dict(operator.candidate.env)
     for name in ours.keys() & theirs.keys():
-        if ours[name] != theirs[name]:
+        if ours[name] != theirs[name] and isolation == "shared":
             raise ConfigError(
                 f"op.reference.env and op.candidate.env want different values of {name}",
-                "both sides run in one process: give them the same value",
+                "give them the same value, or each side a process of its own: isolation=side",
             )
     return {**ours, **theirs}
+
+
+def _apart(operator: Operator) -> dict[Side, dict[str, str]]:
+    """The variables of each side; an older build wants those of the candidate."""
+    theirs = dict(operator.candidate.env)
+    return {"reference": dict(operator.reference.env), "candidate": theirs, "against": theirs}
 
 
 def _limits(run: schema.Run) -> Limits:
