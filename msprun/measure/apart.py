@@ -209,7 +209,8 @@ class Apart:
         if folder is not None:
             (self._wanted if is_bad else self._read).append(folder)
         for tally in waiting:
-            self._judge(tally)
+            if set(tally.timed_sides) <= set(session.sides):  # else sessions of the other side follow
+                self._judge(tally)
             self._changed(tally)
 
     def _judge(self, tally: Tally) -> None:
