@@ -121,4 +121,5 @@ def groups_of_visit(plan: Plan, tally: Tally) -> int:
     known = [told.host_us for side in tally.timed_sides if (told := tally.sides[side]).host_us is not None]
     quad_us = 4 * (_AROUND_US + (sum(known) / len(known) if known else 0.0))
     groups = min(max(int(schedule.budget_s * 1e6 / quad_us), schedule.quads_min), schedule.quads_max)
-    return ceil(groups / schedule.visits)
+    most = max(1, schedule.quads_max // schedule.visits)
+    return min(ceil(groups / schedule.visits), most)
