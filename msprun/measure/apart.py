@@ -48,11 +48,15 @@ class Apart:
         self._read: list[Path] = []
         self._wanted: list[Path] = []
         self._bad: dict[tuple[int, Side], tuple[SideAccount, Failure | None]] = {}
-        self._ends = None if plan.limits.time_limit_s is None else time.monotonic() + plan.limits.time_limit_s
+        self._ends_s: float | None = None
 
-    def run(self, tallies: Sequence[Tally]) -> None:
-        """Time what the check left standing. Raises MachineError when no worker starts."""
+    def run(self, tallies: Sequence[Tally], ends_s: float | None = None) -> None:
+        """Time what the check left standing; nothing begins after `ends_s` (monotonic seconds).
+
+        Raises MachineError when no worker starts.
+        """
         plan = self._plan
+        self._ends_s = ends_s
         known = {tally.case.index: tally for tally in tallies if not tally.is_over and tally.timed_sides}
         planned = batches(
             tuple(known), plan.sides, plan.profiling.isolation, plan.profiler if self._collector else None
@@ -230,7 +234,7 @@ class Apart:
         return not tally.is_over and not is_left_out and any(side in batch.sides for side in tally.timed_sides)
 
     def _is_late(self, waiting: Sequence[Tally]) -> bool:
-        if self._ends is None or time.monotonic() < self._ends:
+        if self._ends_s is None or time.monotonic() < self._ends_s:
             return False
         for tally in waiting:
             tally.skipped = None if tally.samples else "skipped_time"

@@ -110,7 +110,8 @@ class Execution:
         if any(wanted in tally.timed_sides for tally in self.tallies if not tally.is_over):
             apart = Apart(self._plan, self._made, self.environment.update, self._changed, self._sentinel)
             try:
-                apart.run(self.tallies)
+                limit_s = self._plan.limits.time_limit_s
+                apart.run(self.tallies, None if limit_s is None else self._began + limit_s)
             finally:
                 self.remark(apart.remarks)
 
