@@ -20,6 +20,9 @@ NOTHING = ("N/A", "NA")
 # Microseconds with three decimals: the digits without the point are nanoseconds.
 MICROSECONDS = pa.decimal128(38, 3)
 SHARED_TEXT = pa.dictionary(pa.int32(), pa.string())
+# What pyarrow makes a number without a doubt.
+_PLAIN_TIME = (r"^-?\d{1,16}(\.\d{1,3})?$", MICROSECONDS)
+_PLAIN_WHOLE = (r"^-?\d{1,18}$", pa.int64())
 _PLAIN_US = re.compile(r"(-?\d{1,15}|-?[0-8]\d{15})(?:\.(\d{0,3}))?", re.ASCII)
 # What 64 bits hold for sure.
 _SAFE = 9 * 10**18
@@ -48,13 +51,13 @@ class Texts(NamedTuple):
 
 def nanoseconds(column: pa.ChunkedArray) -> Numbers:
     """Nanoseconds of decimals, or of texts, that say microseconds; exact, since nothing becomes a float."""
-    return _of_decimals(column) if pa.types.is_decimal(column.type) else _of_texts(column, ns_of)
+    return _of_decimals(column) if pa.types.is_decimal(column.type) else _of_texts(column, ns_of, _PLAIN_TIME)
 
 
 def wholes(column: pa.ChunkedArray) -> Numbers:
     """Whole numbers of integers or of texts."""
     if not pa.types.is_integer(column.type):
-        return _of_texts(column, whole_of)
+        return _of_texts(column, whole_of, _PLAIN_WHOLE)
     return Numbers(_numpy(column.fill_null(0)).astype(np.int64, copy=False), _numpy(column.is_valid()), ())
 
 
@@ -153,16 +156,23 @@ def _words(chunk: pa.Array) -> Whole:
     return np.frombuffer(chunk.buffers()[1], dtype=np.int64).reshape(-1, 2)[chunk.offset : chunk.offset + len(chunk)]
 
 
-def _of_texts(column: pa.ChunkedArray, read: Callable[[str], int | None]) -> Numbers:
-    """Numbers of texts, each distinct text read once."""
-    found = texts(column.dictionary_encode())
-    read_once = [read(text) if text else None for text in found.distinct]
-    pool = np.array([0 if number is None else number for number in (*read_once, None)], dtype=np.int64)
-    known = np.array([number is not None for number in (*read_once, None)], dtype=bool)
-    empty = np.array([not text for text in (*found.distinct, None)], dtype=bool)
-    has = known[found.codes]
-    rows = np.flatnonzero(~has & ~empty[found.codes])
-    return Numbers(pool[found.codes], has, tuple((int(row), str(found.distinct[found.codes[row]])) for row in rows))
+def _of_texts(column: pa.ChunkedArray, read: Callable[[str], int | None], plain: tuple[str, pa.DataType]) -> Numbers:
+    """Numbers of texts; those that look `plain` at once, as this type, the others one by one."""
+    pattern, kind = plain
+    column = pc.utf8_trim_whitespace(column)
+    is_plain = pc.match_substring_regex(column, pattern)
+    found = nanoseconds if pa.types.is_decimal(kind) else wholes
+    numbers = found(pc.if_else(is_plain, column, pa.scalar(None, pa.string())).cast(kind))
+    odd: list[tuple[int, str]] = []
+    values, has = np.array(numbers.values), np.array(numbers.has)
+    for row in np.flatnonzero(_numpy(pc.invert(is_plain).fill_null(False))):
+        text = bare(column[int(row)].as_py())
+        number = read(text) if text else None
+        if number is not None:
+            values[row], has[row] = number, True
+        elif text:
+            odd.append((int(row), text))
+    return Numbers(values, has, (*numbers.odd, *odd))
 
 
 def _thousands(text: str) -> int | None:

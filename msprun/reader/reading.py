@@ -78,6 +78,14 @@ class Complaints:
         if self._counts[code] <= TOLD:
             self._told.append(Complaint(file=self.file, line=line, code=code, what=what))
 
+    def absorb(self, other: Complaints) -> None:
+        """Those of another, about the same file, behind these."""
+        for complaint in other.all():
+            self._counts[complaint.code] += complaint.count
+            self._last[complaint.code] = complaint.line
+            if complaint.count == 1 and self._counts[complaint.code] <= TOLD:
+                self._told.append(complaint)
+
     def all(self) -> tuple[Complaint, ...]:
         """Every kind, in the order in which they were found."""
         rest = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from msprun.reader import arrays
 from msprun.reader.columns import Column, Header, Layout, Role, match
 from msprun.reader.mend import split
 from msprun.reader.reading import Complaints
-from msprun.reader.text import LINE_BYTES, Sieve, ends_with_a_line, header_line, last_line
+from msprun.reader.sieve import Sieve
+from msprun.reader.text import LINE_BYTES, ends_with_a_line, header_line, last_line
 
 Raw = dict[str, pa.ChunkedArray]
 _FAST: dict[str, pa.DataType] = {"time": arrays.MICROSECONDS, "whole": pa.int64(), "text": arrays.SHARED_TEXT}
@@ -88,18 +88,23 @@ def _fast(path: Path, header: Header) -> tuple[Raw, arrays.Whole] | None:
 
 
 def _careful(path: Path, layout: Layout, header: Header, complaints: Complaints) -> tuple[Raw, arrays.Whole]:
-    """The file through the sieve, with times and whole numbers as texts, which cannot fail."""
-    # The sieve lets no line through that is longer than half of this.
-    options = pc.ReadOptions(column_names=_labels(header.cells), block_size=2 * LINE_BYTES)
-    with Sieve(path, layout, header, complaints) as sieve:
-        try:
-            raw = _read(sieve, header, _CAREFUL, options)
-        except pa.ArrowException as error:
-            if sieve.lines:
-                complaints.add("unreadable", None, f"pyarrow cannot read it: {error}")
-                sieve.lines = array("q")
-            raw = {_label(c.index): pa.chunked_array([], _CAREFUL.get(c.cell or "", pa.null())) for c in header.columns}
-        return raw, np.array(sieve.lines, dtype=np.int64)
+    """The file through the sieve; where cells are not what they should be, times and whole numbers as texts."""
+    for types, is_strict in ((_FAST, False), (_CAREFUL, False), (_CAREFUL, True)):
+        # The sieve lets no line through that is longer than half of this.
+        options = pc.ReadOptions(column_names=_labels(header.cells), block_size=2 * LINE_BYTES)
+        with Sieve(path, layout, header, is_strict) as sieve:
+            try:
+                raw = _read(sieve, header, types, options)
+            except pa.ArrowException as error:
+                why = error if sieve.lines else None
+            else:
+                complaints.absorb(sieve.complaints)
+                return raw, np.array(sieve.lines, dtype=np.int64)
+    complaints.absorb(sieve.complaints)
+    if why is not None:
+        complaints.add("unreadable", None, f"pyarrow cannot read it: {why}")
+    kinds = {_label(column.index): _CAREFUL.get(column.cell or "", pa.null()) for column in header.columns}
+    return {label: pa.chunked_array([], kind) for label, kind in kinds.items()}, np.zeros(0, dtype=np.int64)
 
 
 def _read(source: Any, header: Header, types: dict[str, pa.DataType], options: pc.ReadOptions) -> Raw:

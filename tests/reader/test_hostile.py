@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from msprun.reader import READERS, op_summary, task_time
+from msprun.reader import READERS, op_summary, sieve, task_time
 from msprun.reader.reading import Reading
 from tests.reader.conftest import HEADER, Put, line
 
 
 def read(session: Path, put: Put, *lines: str | bytes) -> Reading:
     """A table of these lines."""
-    texts = [text if isinstance(text, bytes) else text.encode() for text in (HEADER, *lines)]
-    put(b"".join(text + b"\n" for text in texts))
+    rows = [row if isinstance(row, bytes) else row.encode() for row in (HEADER, *lines)]
+    put(b"".join(row + b"\n" for row in rows))
     return op_summary.read(session)
 
 
@@ -103,7 +103,7 @@ def test_numbers_that_are_none_are_gaps_and_said(session: Path, put: Put) -> Non
 
 def test_blank_lines_and_odd_line_ends_are_nothing(session: Path, put: Put) -> None:
     for end in (b"\n", b"\r\n", b"\r", b"\r\r\n", b"\n\n"):
-        put(end.join(text.encode() for text in (HEADER, line(1), line(2), "")))
+        put(end.join(row.encode() for row in (HEADER, line(1), line(2), "")))
         reading = op_summary.read(session)
         assert reading.frame["start_ns"].tolist() == [1010000, 1020000], end
         assert reading.complaints == (), end
@@ -168,7 +168,7 @@ def test_a_long_name_is_kept(session: Path, put: Put) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    "content",
     [
         b"",
         b"\n\n",
@@ -182,8 +182,8 @@ def test_a_long_name_is_kept(session: Path, put: Put) -> None:
     ],
 )
 @pytest.mark.parametrize("table", READERS)
-def test_what_is_no_table_is_said(session: Path, put: Put, table: str, text: bytes) -> None:
-    path = put(text, "kernel_details.csv" if table == "kernel_details" else f"{table}_20260605161737.csv")
+def test_what_is_no_table_is_said(session: Path, put: Put, table: str, content: bytes) -> None:
+    path = put(content, "kernel_details.csv" if table == "kernel_details" else f"{table}_20260605161737.csv")
     if table == "kernel_details":
         path.parent.rename(path.parents[1] / "ASCEND_PROFILER_OUTPUT")
     reading = READERS[table](session)
@@ -194,8 +194,8 @@ def test_what_is_no_table_is_said(session: Path, put: Put, table: str, text: byt
 
 def test_a_header_without_rows_is_an_empty_table(session: Path, put: Put) -> None:
     """ROCm/rocprofiler-compute#694: an empty table crashed the analysis."""
-    for text in (f"{HEADER}\n", HEADER):
-        put(text.encode())
+    for content in (f"{HEADER}\n", HEADER):
+        put(content.encode())
         reading = op_summary.read(session)
         assert len(reading.frame) == 0 and reading.complaints == ()
 
@@ -208,6 +208,21 @@ def test_of_two_columns_of_a_name_the_first_is_read(session: Path, put: Put) -> 
     assert reading.frame["kind"].tolist() == ["compute"]
     assert reading.frame["kind (as written)"].tolist() == ["mine"]
     assert told(reading) == [("odd_value", 1), ("odd_value", 1)]
+
+
+@pytest.mark.parametrize("block_bytes", [1, 50, 200, 1000])
+def test_bad_rows_between_blocks_of_sound_ones(
+    session: Path, put: Put, monkeypatch: pytest.MonkeyPatch, block_bytes: int
+) -> None:
+    monkeypatch.setattr(sieve, "BLOCK_BYTES", block_bytes)
+    lines = [line(number) for number in range(40)]
+    lines[7:7] = ["torn", *line(100, name="two lines").split(" ")]  # lines 9, 10 and 11
+    lines[20] = line(200, name="a, b")
+    reading = read(session, put, *lines)
+    tasks = [*range(7), 100, *range(7, 17), 200, *range(18, 40)]
+    assert reading.frame.sort_values("line")["task"].tolist() == tasks
+    assert told(reading) == [("dropped", 9), ("mended", 10), ("mended", 22)]
+    assert sorted(reading.frame["line"]) == [*range(2, 9), 10, *range(12, 45)]
 
 
 def test_a_million_bad_rows_are_few_complaints(session: Path, put: Put) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msprun.reader import op_summary
+from msprun.reader import op_summary, sieve
 from msprun.reader.reading import Reading
 
 # No commas, quotes and line ends: those have their own strategies below.
 PLAIN = st.text(
     st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"), exclude_characters=',"'), min_size=1
 )
-NAMES = PLAIN.map(str.strip).filter(lambda text: text not in ("", "N/A", "NA"))
+NAMES = PLAIN.map(str.strip).filter(lambda name: name not in ("", "N/A", "NA"))
 # What msprof writes for C++: commas inside brackets only.
 SYMBOLS = st.builds("{}<{}, {}>({}*, int)".format, *[st.from_regex(r"[a-z_]{1,8}", fullmatch=True)] * 4)
 KINDS = st.sampled_from(["AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "AI_CPU", "COMMUNICATION"])
@@ -99,8 +100,8 @@ def written(kernels: list[Kernel], quirks: Quirks) -> bytes:
     """The table as text, put together without any CSV library."""
     lines = [[quirks.names[place] for place in quirks.order]]
     lines += [[cells(kernel, quirks)[place] for place in quirks.order] for kernel in kernels]
-    text = quirks.end.join(",".join(line) + quirks.comma for line in lines)
-    return (quirks.bom + text + (quirks.end if quirks.last else "")).encode()
+    table = quirks.end.join(",".join(line) + quirks.comma for line in lines)
+    return (quirks.bom + table + (quirks.end if quirks.last else "")).encode()
 
 
 def cells(kernel: Kernel, quirks: Quirks) -> list[str]:
@@ -123,8 +124,16 @@ def cells(kernel: Kernel, quirks: Quirks) -> list[str]:
 
 def time(ns: int, quirks: Quirks) -> str:
     us, rest = divmod(ns, 1000)
-    text = f"{us}" if rest == 0 and quirks.is_whole_short else f"{us}.{rest:03d}"
-    return f'"{text}{quirks.tab}"' if quirks.are_times_quoted else f"{text}{quirks.tab}"
+    cell = f"{us}" if rest == 0 and quirks.is_whole_short else f"{us}.{rest:03d}"
+    return f'"{cell}{quirks.tab}"' if quirks.are_times_quoted else f"{cell}{quirks.tab}"
+
+
+@pytest.fixture(scope="module", params=[1 << 20, 90], ids=["one block", "many blocks"])
+def block(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The sieve looks at whole blocks: everything in one, and about a row in each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sieve, "BLOCK_BYTES", request.param)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +172,7 @@ def test_whatever_the_spelling(place: Path, kernels: list[Kernel], quirks: Quirk
     at=st.integers(0, 4),
 )
 def test_whatever_a_name_with_commas_does(
-    place: Path, kernels: list[Kernel], quirks: Quirks, symbol: str, is_type: bool, at: int
+    block: None, place: Path, kernels: list[Kernel], quirks: Quirks, symbol: str, is_type: bool, at: int
 ) -> None:
     chosen = min(at, len(kernels) - 1)
     kernels[chosen] = kernels[chosen]._replace(name=symbol, op_type=symbol if is_type else "Scale")
@@ -176,7 +185,7 @@ def test_whatever_a_name_with_commas_does(
 @settings(max_examples=40)
 @given(kernels=st.lists(KERNELS, min_size=2, max_size=6), quirks=QUIRKS, cut=st.integers(0, 10**6))
 def test_a_file_cut_off_anywhere_loses_its_end_alone(
-    place: Path, kernels: list[Kernel], quirks: Quirks, cut: int
+    block: None, place: Path, kernels: list[Kernel], quirks: Quirks, cut: int
 ) -> None:
     # A column behind all others: the cut is in the row, not behind it.
     kernels = by_start(kernels)
@@ -192,10 +201,12 @@ def test_a_file_cut_off_anywhere_loses_its_end_alone(
 
 @settings(max_examples=60)
 @given(noise=st.binary(max_size=400), kernels=st.lists(KERNELS, min_size=1, max_size=3), quirks=QUIRKS)
-def test_noise_is_never_an_exception(place: Path, noise: bytes, kernels: list[Kernel], quirks: Quirks) -> None:
-    text = written(kernels, quirks)
-    middle = len(noise) % len(text)
-    for content in (noise, text[:middle] + noise + text[middle:]):
+def test_noise_is_never_an_exception(
+    block: None, place: Path, noise: bytes, kernels: list[Kernel], quirks: Quirks
+) -> None:
+    whole = written(kernels, quirks)
+    middle = len(noise) % len(whole)
+    for content in (noise, whole[:middle] + noise + whole[middle:]):
         place.write_bytes(content)
         reading = op_summary.read(place.parent)
         assert reading.files == (place,)
