@@ -229,8 +229,9 @@ class Worker:
         return COLLECTORS[self.session.profiler].complaint("\n".join(self.said()))
 
     def said(self) -> list[str]:
-        """The last lines of its stdout."""
-        return _tail(self.session.command.stdout)
+        """The last lines of the program around the worker; without one the worker's own, whose stdout is diverted."""
+        command = self.session.command
+        return _tail(command.stdout if command.dies_with_parent else command.stderr)
 
     def _guilty(self, side: Side | None) -> Side | None:
         """The side whose call was running: the worker marks it before each block."""

@@ -39,6 +39,8 @@ class Apart:
         self.remarks: list[Remark] = []
         self._sentinel = sentinel
         self._is_lost = False
+        self._is_refused = False
+        self._refused_s: float | None = None
         self._plan = plan
         self._made = made
         self._on_hello = on_hello
@@ -110,6 +112,8 @@ class Apart:
             standing = sum(len(tally.timed_sides) for tally in waiting)
             if self._is_late(waiting) or self._session(batch, waiting, later):
                 return
+            if self._is_refused:
+                continue
             if sum(len(tally.timed_sides) for tally in waiting) < standing:
                 continue
             if retries == 0:
@@ -150,9 +154,20 @@ class Apart:
             return False
         crew.close(plan.limits.timeout_s)
         seen = self._look_back(crew)
+        self._is_refused = crew.is_refused and self._waits_for_channel()
+        if self._is_refused:
+            return False
         if isinstance(timer, Recording):
             self._book(crew.sessions[-1], timer, waiting, seen)
         return True
+
+    def _waits_for_channel(self) -> bool:
+        """Whether somebody else's profiler, noticed when the session was over, is waited for any longer."""
+        now, patience_s = time.monotonic(), 0.0 if self._sentinel is None else self._sentinel.patience_s
+        if self._sentinel is not None and self._refused_s is None and patience_s:
+            self._sentinel.tell("waiting for the device's profiling channel: the session has no records")
+        self._refused_s = now if self._refused_s is None else self._refused_s
+        return now < self._refused_s + patience_s
 
     def _look_back(self, crew: Crew) -> Seen | None:
         """What was seen of the device around a session; what concerns the run is remarked."""

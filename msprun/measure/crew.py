@@ -186,6 +186,11 @@ class Crew:
         return self._worker is not None and self._worker.is_lost
 
     @property
+    def is_refused(self) -> bool:
+        """Somebody else profiles the device, so that nobody collects in this session."""
+        return self._worker is not None and self._is_occupied(self._worker)
+
+    @property
     def worker(self) -> Worker | None:
         """The worker that answered last."""
         return self._worker
@@ -231,6 +236,8 @@ class Crew:
             failure = worker.greet(self._plan.limits.timeout_s)
             if failure is None and is_second:
                 failure = self._look_at_device(worker)
+            if failure is None and self._is_occupied(worker):
+                failure = Failure(stage="launch", kind="launch", message=worker.complaint() or "nobody collects")
             if failure is None:
                 self._on_hello(worker.environment)
                 free = worker.environment.get("device_free_bytes")

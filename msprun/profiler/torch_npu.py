@@ -8,6 +8,7 @@ from typing import Any
 
 from msprun.model.measurement import Block, Sample
 from msprun.profiler.clock import Clock
+from msprun.profiler.msprof import Msprof
 
 
 class TorchNpu:
@@ -42,5 +43,5 @@ class TorchNpu:
         return ()
 
     def is_occupied(self, said: str) -> bool:
-        """Whoever profiles at the same time is refused by the driver with words in the worker's failure."""
-        return False
+        """The driver has one channel a device, whoever asks for it; the profiler then goes on and has nothing."""
+        return Msprof().is_occupied(said)

@@ -21,3 +21,8 @@ def test_traces_lie_in_the_profile_folder_of_a_session(tmp_path: Path) -> None:
 
 def test_an_export_cannot_be_repeated_from_outside() -> None:
     assert TorchNpu().export(Path("/s/profile/x_ascend_pt")) is None
+
+
+def test_the_driver_says_the_same_of_an_occupied_channel_as_to_msprof() -> None:
+    assert TorchNpu().is_occupied("[ERROR] Prof channel[50] of device[4] is occupied, which may cause by multi-process")
+    assert not TorchNpu().is_occupied("[INFO] [8211] profiler.py: Start parsing profiling data")
