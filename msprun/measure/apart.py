@@ -151,6 +151,7 @@ class Apart:
         if self._collector is not None and crew.is_lost:
             crew.kill()
             self._look_back(crew)
+            self._wanted += self._captures(crew)
             return False
         crew.close(plan.limits.timeout_s)
         seen = self._look_back(crew)
@@ -158,8 +159,15 @@ class Apart:
         if self._is_refused:
             return False
         if isinstance(timer, Recording):
-            self._book(crew.sessions[-1], timer, waiting, seen)
+            is_sound = self._book(crew.sessions[-1], timer, waiting, seen)
+            (self._read if is_sound else self._wanted).extend(self._captures(crew))
         return True
+
+    def _captures(self, crew: Crew) -> list[Path]:
+        """All that a profiler left, of a session's attempts and of processes that an operator started, too."""
+        if self._collector is None:
+            return []
+        return [folder for session in crew.sessions for folder in self._collector.captures(session.folder)]
 
     def _waits_for_channel(self) -> bool:
         """Whether somebody else's profiler, noticed when the session was over, is waited for any longer."""
@@ -206,13 +214,13 @@ class Apart:
             self._changed(tally)
         return bool(timer.present(tally))
 
-    def _book(self, session: Session, timer: Recording, waiting: Sequence[Tally], beside: Seen | None) -> None:
-        """Take over what the session's records say of each side."""
+    def _book(self, session: Session, timer: Recording, waiting: Sequence[Tally], beside: Seen | None) -> bool:
+        """Take over what the session's records say of each side; whether all of them have a sound time."""
         from msprun.measure.reckon import reckon  # brings pandas, which nothing before the first records needs
 
         assert self._collector is not None
         found = reckon(self._collector, session, timer.ran, self._plan.limits.timeout_s, beside)
-        accounts, folder = found.accounts, found.folder
+        accounts = found.accounts
         self.remarks += found.remarks
         by_case = {tally.case.index: tally for tally in waiting}
         is_bad = False
@@ -225,12 +233,11 @@ class Apart:
             if why is not None or is_suspect(seen):
                 self._bad[seen.case, seen.side] = seen, why
                 is_bad = True
-        if folder is not None:
-            (self._wanted if is_bad else self._read).append(folder)
         for tally in waiting:
             if set(tally.timed_sides) <= set(session.sides):  # else sessions of the other side follow
                 self._judge(tally)
             self._changed(tally)
+        return not is_bad
 
     def _judge(self, tally: Tally) -> None:
         """Why sampling ended, as far as the figures tell."""

@@ -19,7 +19,6 @@ from msprun.reader.reading import Reading
 class Capture(Struct, frozen=True, kw_only=True):
     """One process's records; `markers` None where the profiler knows none. `trouble` says why there are no kernels."""
 
-    folder: Path | None
     source: TimeSource
     kernels: Reading | None
     markers: Reading | None
@@ -34,7 +33,7 @@ def read(collector: Collector, session: Session, calls: Sequence[DeviceCall], ti
             _export(collector, session, folder, timeout_s)
         found = [_one(collector, folder) for folder in collector.captures(session.folder)]
     source = cast(TimeSource, collector.readers[0])
-    nothing = Capture(folder=None, source=source, kernels=None, markers=None, trouble="no_capture")
+    nothing = Capture(source=source, kernels=None, markers=None, trouble="no_capture")
     return max(found, key=lambda one: _rows_within(one, calls), default=nothing)
 
 
@@ -45,12 +44,9 @@ def _one(collector: Collector, folder: Path) -> Capture:
     marker = collector.marker_reader
     markers = READERS[marker](folder) if marker else None
     if not there:
-        return Capture(
-            folder=folder, source=cast(TimeSource, seen[0][0]), kernels=None, markers=markers, trouble="no_table"
-        )
+        return Capture(source=cast(TimeSource, seen[0][0]), kernels=None, markers=markers, trouble="no_table")
     name, kernels = next((pair for pair in there if len(pair[1].frame)), there[0])
     return Capture(
-        folder=folder,
         source=cast(TimeSource, name),
         kernels=kernels,
         markers=markers if markers is not None and markers.files else None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -21,10 +20,9 @@ _NO_FAULT = ("left_out", "absent")
 
 
 class Reckoning(Struct, frozen=True, kw_only=True):
-    """The accounts of every side that was called, the folder they were read from, what was wrong with its tables."""
+    """The accounts of every side that was called, and what was wrong with the tables behind them."""
 
     accounts: Accounts
-    folder: Path | None
     remarks: tuple[Remark, ...]
 
 
@@ -44,7 +42,7 @@ def reckon(collector: Collector, session: Session, ran: Ran, timeout_s: float, b
         is_shared=None if beside is None else beside.is_shared,
     )
     accounts = account(kernels, markers, calls, circumstances)
-    return Reckoning(accounts=accounts, folder=found.folder, remarks=tuple(_faults(found, session)))
+    return Reckoning(accounts=accounts, remarks=tuple(_faults(found, session)))
 
 
 def _faults(found: Capture, session: Session) -> Iterator[Remark]:
