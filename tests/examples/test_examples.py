@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.model.case import ScalarInput, TensorInput, TensorListInput
 from msprun.resources import data_folder
+from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.source.folder import load_operator
 
 NAMES = ("add", "softmax", "rmsnorm", "matmul_gelu", "grouped")

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.errors import ConfigError
 from msprun.model.operator import Implementation
+from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.source.folder import load_operator
 
 

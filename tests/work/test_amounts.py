@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from msprun import config
-from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.errors import ConfigError
 from msprun.model.case import Case, TensorInput
 from msprun.model.operator import Implementation, Operator, Work
 from msprun.resources import data_folder
+from msprun.schema import Op, OpCheck, OpWork, Side
 from msprun.source.folder import load_operator
 from msprun.work.amounts import Amounts, amounts, verify
 from msprun.work.facts import of_case, with_outputs
