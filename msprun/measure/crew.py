@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -107,7 +107,7 @@ class Crew:
         if tally.case.index in self._loaded:
             return None
         if sum(self._loaded.values()) + tally.bytes > self._room:
-            self.release_all()
+            self._release(self._loaded)
         reply = self.ask("load", "inputs", tally)
         if reply.failure is not None:
             return reply.failure
@@ -126,7 +126,7 @@ class Crew:
         reply = self._ready_as_it_is(tally, side)
         is_full = reply.failure is not None and reply.failure.kind == "out_of_memory"
         if is_full and len(self._loaded) > 1 and not self.is_lost:
-            self.release_all()
+            self._release(case for case in self._loaded if case != tally.case.index)
             return self._ready_as_it_is(tally, side)
         return reply
 
@@ -165,14 +165,14 @@ class Crew:
         """The hash of the reference's outputs that this worker keeps for a case; None without a check."""
         return self._hashes.get(tally.case.index)
 
-    def release_all(self) -> None:
-        """Let go of all cases' tensors."""
-        for case in tuple(self._loaded):
+    def _release(self, cases: Iterable[int]) -> None:
+        """Let go of the tensors of these cases."""
+        for case in tuple(cases):
             if self._worker is not None and not self._worker.is_lost:
                 self._worker.ask("release", "inputs", _PROBE_S, case=case)
-        self._loaded.clear()
-        self._ready.clear()
-        self._hashes.clear()
+            self._loaded.pop(case, None)
+            self._hashes.pop(case, None)
+            self._ready -= {known for known in self._ready if known[0] == case}
 
     def close(self, patience_s: float = _GOODBYE_S) -> None:
         """Send the worker home, and wait for what must still be done behind it."""
