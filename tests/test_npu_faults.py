@@ -28,14 +28,19 @@ if self.calls == 5 and "FAKE_CANN_COLLECT" in os.environ and rows > 1:
     os.kill(os.getpid(), 9) if rows == 2 else os._exit(0)
 return kernel("new_scale", x, 100.0)
 """
+LARGE = """
+if self.calls == 1:
+    self.held = torch.zeros(60 << 20, dtype=torch.uint8, device=x.device)
+return kernel("%s", x, 100.0)
+"""
 SILENT = """
 if rows == 3:
     return x * 2
 return kernel("new_scale", x, 100.0)
 """
-EXACT = {"exit": 0, "1 reference": "exact op_summary", "1 candidate": "exact op_summary"}
+EXACT = {"exit": 0, "1 reference": "exact op_summary", "1 candidate": "exact op_summary", "profs": 0}
 ONE_LOST = "exact op_summary + lost_rows op_summary"
-BY_TASKS = {"exit": 0, "1 reference": "exact task_time", "1 candidate": "exact task_time"}
+BY_TASKS = {"exit": 0, "1 reference": "exact task_time", "1 candidate": "exact task_time", "profs": 0}
 
 
 class Wrong(Struct, frozen=True, kw_only=True):
@@ -43,17 +48,24 @@ class Wrong(Struct, frozen=True, kw_only=True):
 
     Expected is `exit`, for a case (its rows) and side the verdict and source of its time or the stage, kind and ACL
     code of its failure, for a case both sides whichever is which; `remarks` are codes that the run must carry,
-    `sessions` all that it took, `sick` the marks by which other runs leave the device alone.
+    `sessions` all that it took, `sick` the marks by which other runs leave the device alone, `profs` the folders
+    of the profiler that stay: up to 3, of sessions that brought no sound time.
     """
 
     fault: str
     expected: dict[str, Any]
     rows: tuple[int, ...] = (1,)
+    reference: str = REFERENCE
     candidate: str = CANDIDATE
     words: tuple[str, ...] = ()
     variables: dict[str, object] = {}
     says: tuple[str, ...] = ()
     around: Callable[[Emulated], Callable[[], None]] | None = None
+
+    @property
+    def title(self) -> str:
+        found = [self.fault, *(f"{name}={value}" for name, value in self.variables.items())]
+        return ",".join(filter(None, found)) or f"channel occupied {' '.join(self.words)}"
 
 
 def occupied(made: Emulated) -> Callable[[], None]:
@@ -86,7 +98,7 @@ TABLE = (
         says=("exit code or signal 7", "exit code or signal 9", "exit code 0"),
         expected={
             "exit": 1, "1": "exact op_summary + timing crash", "2 reference": "exact op_summary",
-            "2 candidate": "timing crash", "3 reference": "exact op_summary", "3 candidate": "timing exit",
+            "2 candidate": "timing crash", "3 reference": "exact op_summary", "3 candidate": "timing exit", "profs": 3,
         },
     ),
     # An exception poisons the context: a fresh process, never a second try of the guilty side; a hang likewise.
@@ -127,7 +139,7 @@ TABLE = (
         fault="lost_row:100,lost_tail:1", rows=(1, 2), words=("retry=0",),
         expected={"exit": 0, "1": ONE_LOST, "2": ONE_LOST},
     ),
-    Wrong(fault="lost_row:65@once", expected=EXACT),
+    Wrong(fault="lost_row:65@once", expected={**EXACT, "profs": 1}),
     Wrong(fault="lost_head:52", words=("retry=0",), expected={"exit": 0, "1": ONE_LOST}),
     # Kernels outside of the borders are nobody's; neither are another process's folder and a second, shorter export.
     Wrong(fault="prologue:5,printf,extra_prof,second_export:short", expected=EXACT),
@@ -150,13 +162,21 @@ TABLE = (
         expected={**EXACT, "1 candidate": "varying_kernels op_summary", "remarks": {"bad_table"}},
     ),
     # Neither markers nor rests nor, with two cases, names show borders: each side of each case has its own sessions.
-    Wrong(fault="no_msprof_tx,clock_jump", rows=(1, 2), expected={**EXACT, "2": "exact op_summary", "sessions": 10}),
+    Wrong(
+        fault="no_msprof_tx,clock_jump", rows=(1, 2),
+        expected={**EXACT, "2": "exact op_summary", "sessions": 10, "profs": 1},
+    ),
     Wrong(
         fault="low_clock,memory_kept",
         expected={
             "exit": 0, "1 reference": "low_clock op_summary", "1 candidate": "low_clock op_summary",
             "remarks": {"memory_kept"},
         },
+    ),
+    # Both sides of one case fit into memory, not those of two: cases then follow each other in the session.
+    Wrong(
+        fault="", variables={"hbm_mb": 200}, rows=(1, 2), reference=LARGE % "ref_scale", candidate=LARGE % "new_scale",
+        expected={**EXACT, "2": "exact op_summary"},
     ),
     # Somebody else collects: waited for.
     Wrong(fault="", around=occupied, says=("waiting for the device's profiling channel",), expected=EXACT),
@@ -183,6 +203,8 @@ def seen(ran: Ran, expected: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"exit": ran.code}
     if ran.folder is None:
         return found
+    if "profs" in expected:
+        found["profs"] = len(list(ran.folder.glob("sessions/*/PROF_*")))
     if "sick" in expected:
         found["sick"] = len(list((ran.folder.parents[1] / "lease").glob("npu0.*.sick")))
     if "sessions" in expected:
@@ -194,13 +216,13 @@ def seen(ran: Ran, expected: dict[str, Any]) -> dict[str, Any]:
         row = ran.row(int(rows))
         sides = sorted({told(row, side)} if side else {told(row, one) for one in ("reference", "candidate")})
         found[key] = " + ".join(sides)
-    return found
+    return {key: found[key] for key in expected}
 
 
 def suffer(folder: Path, wrong: Wrong) -> tuple[dict[str, Any], str]:
     """What a line of the table really comes to, and all that was said."""
     made = Emulated(folder, wrong.fault, **wrong.variables)
-    made.operator(wrong.rows, REFERENCE, wrong.candidate)
+    made.operator(wrong.rows, wrong.reference, wrong.candidate)
     with ThreadPoolExecutor(1) as pool:
         afterwards = pool.submit(wrong.around(made)) if wrong.around else None
         ran = made.run(*FEW, *wrong.words, timeout_s=200)
@@ -215,7 +237,7 @@ def complaint(wrong: Wrong, found: tuple[dict[str, Any], str]) -> str | None:
     missing = [words for words in wrong.says if words not in found[1]]
     if found[0] == wrong.expected and not missing:
         return None
-    return f"{wrong.fault or 'occupied'}\n   expected {wrong.expected}\n   seen     {found[0]}" + (
+    return f"{wrong.title}\n   expected {wrong.expected}\n   seen     {found[0]}" + (
         f"\n   not said {missing}" if missing else ""
     )
 
@@ -227,6 +249,6 @@ def test_every_fault_gets_its_verdict_state_or_exit(tmp_path: Path, capsys: pyte
         found = list(pool.map(lambda place: suffer(tmp_path / str(place), TABLE[place]), range(len(TABLE))))
     with capsys.disabled():
         for wrong, (one, _) in zip(TABLE, found, strict=True):
-            print(f"\n| {wrong.fault or 'channel occupied'} | {one} |", end="")
+            print(f"\n| {wrong.title} | {one} |", end="")
     wrongs = [words for wrong, one in zip(TABLE, found, strict=True) if (words := complaint(wrong, one))]
     assert not wrongs, "\n" + "\n".join(wrongs)
