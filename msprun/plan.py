@@ -45,8 +45,6 @@ from msprun.work.amounts import verify
 START_S = 2.5  # Python and torch until the first call, as seen on two cores
 _GRACE_S = 5.0  # told to stop, msprof first gives the device's channel back
 CASE_S = 0.3  # a case beside its sampling: inputs, first calls, checking, breakdown
-
-
 Variables = tuple[tuple[str, str], ...]
 
 
@@ -115,8 +113,7 @@ def bench(
 class Service(Struct, frozen=True, kw_only=True):
     """What one worker's process is for: cases, sides, and whether the device is looked at meanwhile.
 
-    `follows_lost`: the process before it died, so it is to be seen whether the device is sound. `refused` are words of
-    its command that the profiler was seen not to know.
+    `follows_lost`: the process before it died, is the device sound? `refused`: words that the profiler does not know.
     """
 
     cases: tuple[int, ...]
