@@ -113,7 +113,7 @@ def bench(
 class Service(Struct, frozen=True, kw_only=True):
     """What one worker's process is for: cases, sides, and whether the device is looked at meanwhile.
 
-    `follows_lost`: the process before it died, is the device sound? `refused`: words that the profiler does not know.
+    `follows_lost`: the one before it died, so is the device sound? `refused`: words that the profiler does not know.
     """
 
     cases: tuple[int, ...]
@@ -151,9 +151,7 @@ def session(made: Bench, number: int, folder: Path, service: Service) -> Session
 
 
 def _round(made: Bench, service: Service) -> Literal["check", "timing", "check+timing"]:
-    if service.is_collected:
-        return "timing"
-    return "check" if PROFILERS[made.profiler].collector else "check+timing"
+    return "timing" if service.is_collected else "check" if PROFILERS[made.profiler].collector else "check+timing"
 
 
 def _variables(made: Bench, place: Path, is_wrapped: bool, sides: tuple[Side, ...]) -> Variables:
