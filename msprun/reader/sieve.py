@@ -150,9 +150,10 @@ class Sieve(io.RawIOBase):
         """How many cells a line has; None where only taking it apart could tell."""
         if b'"' not in line:
             return line.count(b",") + 1
-        if self._is_strict and _TIDY.fullmatch(line) is None:
+        pieces = line.split(b'"')
+        if len(pieces) % 2 == 0 or (self._is_strict and _TIDY.fullmatch(line) is None):
             return None
-        return sum(outside.count(b",") for outside in line.split(b'"')[::2]) + 1
+        return sum(outside.count(b",") for outside in pieces[::2]) + 1
 
     def _mended(self, number: int, line: bytes) -> bytes | None:
         """A row that was put right, and the complaint about it; None where it cannot be."""

@@ -134,6 +134,15 @@ def test_a_needed_cell_that_the_file_ends_in_is_not_believed(session: Path, put:
     assert told(reading) == [("odd_value", 3), ("dropped", 3)]
 
 
+def test_a_quoted_cell_that_the_file_ends_in_is_dropped(session: Path, put: Put) -> None:
+    whole = put([HEADER, line(1), line(2)[:-1] + '"8']).read_bytes()
+    for content in (whole, whole.rstrip()):
+        put(content)
+        reading = op_summary.read(session)
+        assert reading.frame["task"].tolist() == [1]
+        assert told(reading) == [("dropped", 3)]
+
+
 @pytest.mark.parametrize("is_torn", [False, True])
 @pytest.mark.parametrize("header_too", [False, True])
 def test_a_comma_at_the_end_of_each_line_is_no_column(session: Path, put: Put, header_too: bool, is_torn: bool) -> None:
