@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msprun.batches import Batch, batches
+from msprun.batches import Batch, Cost, batches
 from msprun.model.operator import Side
 
 BOTH: tuple[Side, ...] = ("reference", "candidate")
@@ -52,3 +52,22 @@ def test_every_case_is_served_once_by_sessions_of_about_equal_length(count: int)
     assert [case for part in parts for case in part] == list(range(count))
     assert all(len(part) <= 16 for part in parts)
     assert len(parts) == -(-count // 16)
+
+
+def test_a_session_that_would_take_too_long_is_parted() -> None:
+    slow = {case: Cost(seconds=100.0, rows=10) for case in range(5)}  # two of them fit into four minutes
+    assert [b.cases for b in batches(range(5), BOTH, "shared", "msprof", slow)] == [(0, 1), (2, 3), (4,)]
+
+
+def test_a_session_of_too_many_rows_is_parted() -> None:
+    many = {case: Cost(seconds=1.0, rows=rows) for case, rows in enumerate((90_000, 90_000, 90_000, 300_000, 1))}
+    # 180,000 fit into 200,000; what is too large by itself has a session of its own.
+    assert [b.cases for b in batches(range(5), BOTH, "shared", "msprof", many)] == [(0, 1), (2,), (3,), (4,)]
+
+
+def test_both_sides_of_a_part_are_served_before_the_next() -> None:
+    slow = {case: Cost(seconds=200.0, rows=10) for case in range(2)}
+    made = batches(range(2), BOTH, "side", "msprof", slow)
+    assert [(b.cases, b.sides[0]) for b in made] == [
+        ((case,), side) for case in range(2) for side in ("reference", "candidate", "candidate", "reference")
+    ]

@@ -10,7 +10,8 @@ from typing import Any
 from msprun.batches import Batch, batches
 from msprun.measure.booking import book, failure, is_suspect
 from msprun.measure.crew import Crew
-from msprun.measure.recording import Recording
+from msprun.measure.recording import Recording, cost
+from msprun.measure.room import need_room
 from msprun.measure.sentinel import Seen, Sentinel
 from msprun.measure.tally import Tally
 from msprun.measure.tidy import tidy
@@ -60,11 +61,7 @@ class Apart:
         plan = self._plan
         self._ends_s = ends_s
         known = {tally.case.index: tally for tally in tallies if not tally.is_over and tally.timed_sides}
-        planned = batches(
-            tuple(known), plan.sides, plan.profiling.isolation, plan.profiler if self._collector else None
-        )
-        for batch in planned:
-            self._serve(batch, known)
+        self._serve_all(tuple(known), known, plan.profiling.isolation)
         if self._collector is not None:
             self._repair(known)
             if not plan.profiling.keep_prof:
@@ -87,16 +84,22 @@ class Apart:
             self._once_more(mixed, known, "case")
         if plan.profiling.isolation == "shared" and plan.schedule.repeats is None:
             unresolved = tuple(case for case, tally in known.items() if self._is_unresolved(case, tally))
-            for batch in batches(unresolved, plan.sides, "shared", plan.profiler) if unresolved else ():
-                self._serve(batch, known, plan.schedule.visits)
+            self._serve_all(unresolved, known, "shared", plan.schedule.visits)
 
     def _once_more(self, cases: Sequence[int], known: dict[int, Tally], isolation: str) -> None:
         for case in cases:
             known[case].again()
             for side in self._plan.sides:
                 self._bad.pop((case, side), None)
-        for batch in batches(tuple(cases), self._plan.sides, isolation, self._plan.profiler) if cases else ():
-            self._serve(batch, known)
+        self._serve_all(cases, known, isolation)
+
+    def _serve_all(self, cases: Sequence[int], known: dict[int, Tally], isolation: str, later: int = 0) -> None:
+        """All sessions that these cases take."""
+        plan = self._plan
+        costs = {case: cost(plan, known[case]) for case in cases}
+        collector = plan.profiler if self._collector else None
+        for batch in batches(cases, plan.sides, isolation, collector, costs):
+            self._serve(batch, known, later)
 
     def _has(self, case: int, is_so: Callable[[SideAccount], bool]) -> bool:
         return any(number == case and is_so(seen) for (number, _), (seen, _) in self._bad.items())
@@ -139,6 +142,8 @@ class Apart:
         service = Service(
             cases=cases, sides=batch.sides, is_collected=self._collector is not None, follows_lost=self._is_lost
         )
+        if self._collector is not None:
+            need_room(plan.folder, sum(cost(plan, tally).rows for tally in waiting))
         crew = Crew(plan, self._made, self._on_hello, service, self._sentinel)
         timer = (Recording if self._collector else Timer)(crew, plan, batch.sides)
         visits = range(later, later + plan.schedule.visits) if batch.visit is None else (batch.visit,)

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 
 from msgspec import Struct, convert
 
+from msprun.batches import Cost
 from msprun.measure.crew import Crew
 from msprun.measure.tally import Tally
 from msprun.measure.timing import Timer, block
@@ -19,6 +20,7 @@ from msprun.model.plan import Plan
 from msprun.stat import order
 
 _AROUND_US = 150.0  # what a synchronised, marked call costs the host beside its own time
+_KERNELS = 20  # of a call, before any records tell; operators of one kernel are common, of fifty are not
 
 
 class Recorded(Struct, frozen=True, kw_only=True, array_like=True):
@@ -113,6 +115,19 @@ class Recording(Timer):
         began = time.monotonic()
         self._run(tally, blocks, deadline)
         tally.sampled_s[sides] = tally.sampled_s.get(sides, 0.0) + time.monotonic() - began
+
+
+def cost(plan: Plan, tally: Tally) -> Cost:
+    """What a case takes of a session, by the host's times of its calls."""
+    schedule, sides = plan.schedule, tally.timed_sides
+    known = [us for side in sides if (us := tally.sides[side].host_us) is not None]
+    call_us = _AROUND_US + (sum(known) / len(known) if known else 0.0)
+    repeats = schedule.repeats
+    timed = 2 * groups_of_visit(plan, tally) if repeats is None else repeats
+    warm = schedule.warmup_max if schedule.warmup is None else schedule.warmup
+    most_warm = warm if schedule.warmup is not None else min(warm, int(schedule.warmup_s * 1e6 / call_us) + 1)
+    calls = len(sides) * schedule.visits * (timed + most_warm)
+    return Cost(seconds=calls * call_us / 1e6, rows=calls * _KERNELS)
 
 
 def groups_of_visit(plan: Plan, tally: Tally) -> int:

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from msprun.launch import Reply
-from msprun.measure.recording import Recording, groups_of_visit
+from msprun.measure.recording import Recording, cost, groups_of_visit
 from msprun.measure.tally import Tally
 from msprun.model.case import Case
 from msprun.model.failure import Failure
@@ -147,3 +147,21 @@ def test_a_boost_that_fails_is_told_and_costs_no_call() -> None:
     recording, tally = run(crew, replace(made, profiling=replace(made.profiling, boost=True)), 0)
     assert [(remark.code, remark.figures) for remark in tally.remarks] == [("no_boost", {"error": "no room"})]
     assert len(recording.hosts) == 10
+
+
+def test_a_case_costs_its_planned_calls_at_the_hosts_time_of_one() -> None:
+    made = plan(budget_s=0.02, quads_min=8, quads_max=64, visits=3, warmup=4)
+    tally = tally_of(made)
+    for told in tally.sides.values():
+        told.host_us = 100.0
+    # 7 groups a visit (see above) are 14 calls of a side; with 4 of warm-up, 3 visits and 2 sides: 108 calls of 250 us.
+    assert cost(made, tally).seconds == pytest.approx(108 * 250e-6)
+    assert cost(made, tally).rows == 108 * 20
+
+
+def test_automatic_warm_up_is_reckoned_with_at_most_its_time() -> None:
+    made = plan(budget_s=1.0, quads_min=8, quads_max=8, visits=1, warmup=None, warmup_max=50, warmup_s=0.5)
+    tally = tally_of(made)
+    for told in tally.sides.values():
+        told.host_us = 99_850.0  # 100 ms with what is around: half a second holds 5 calls, and one is under way
+    assert cost(made, tally).seconds == pytest.approx(2 * (16 + 6) * 0.1)
