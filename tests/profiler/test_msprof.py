@@ -94,3 +94,19 @@ def test_only_a_word_that_is_refused_and_dispensable_is_left_out() -> None:
     assert Msprof().refused(f"[ERROR] unrecognized option '--msproftx=on'\n{usage}") == ("--msproftx=on",)
     assert Msprof().refused(f"[ERROR] unrecognized option '--ai-core=off'\n{usage}") == ()
     assert Msprof().refused(SUCCESS) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("success-2026-03.txt", None),
+        ("success-device1-2024-11.txt", None),
+        ("asys-sample-based-2025-11.txt", None),
+        ("msprof-op-910b2-2026-05.txt", None),
+        # Exit code 1 before anything ran on the device.
+        ("app-exit1-no-data-cann9.0.0.txt", "exit code or signal 1 "),
+    ],
+)
+def test_real_output_is_understood(samples: Path, name: str, complaint: str | None) -> None:
+    said = Msprof().complaint((samples / "msprof-stdout" / name).read_text(errors="replace"))
+    assert said is None if complaint is None else said is not None and complaint in said
