@@ -29,6 +29,7 @@ from msprun.report import write_pages
 from msprun.report.brief import Brief
 from msprun.report.console import Console
 from msprun.report.json import dumps
+from msprun.source.build import build_remarks
 from msprun.source.digest import digests
 from msprun.source.folder import load_operator
 from msprun.source.older import load_older
@@ -143,6 +144,7 @@ class Performance:
     def perform(self, keep_runs: int | None) -> int:
         """Run it; the exit code."""
         build(self._plan, self._made)
+        self._execution.remark(build_remarks(self._plan.operator))
         code: int | None = None
         try:
             self._execution.start(self._spare)

@@ -30,6 +30,7 @@ FLAGGED = (
     ("measure/test_booking.py", "test_a_flagged_time_is_remarked_with_its_figures"),
     ("measure/test_booking.py", "test_an_exact_time_and_one_that_is_none_have_no_flag"),
 )
+BUILD = "source/test_build.py"
 WAIT = "stat/test_waiting.py"
 Test = tuple[str, str]
 # code: (the test that makes it appear, and names it; the one that must not).
@@ -169,6 +170,14 @@ TESTS: dict[str, tuple[Test, Test]] = {
     "host_bound": (
         (WAIT, "test_a_host_that_takes_longer_than_twice_the_device_is_told"),
         (WAIT, "test_a_long_kernel_or_a_clock_alone_is_not_bound_by_the_host"),
+    ),
+    "stale_build": (
+        (BUILD, "test_a_source_that_is_newer_than_the_library_makes_it_stale"),
+        (BUILD, "test_a_library_that_is_as_new_as_its_sources_is_not_stale"),
+    ),
+    "debug_build": (
+        (BUILD, "test_a_kernel_that_prints_is_a_debug_build"),
+        (BUILD, "test_comments_host_code_and_other_names_are_none"),
     ),
     "weights_differ": ((SESSION, "test_weights_that_have_no_twin_are_noted"), HONEST),
 }  # fmt: skip
