@@ -23,7 +23,7 @@ _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def build_remarks(operator: Operator) -> tuple[Remark, ...]:
-    """`stale_build`: a source below `kernel/` is newer than all libraries of `kernel/build/`; `debug_build`: one prints.
+    """`stale_build`: a source below `kernel/` is newer than all libraries of `kernel/build/`. `debug_build`: it prints.
 
     Nothing about libraries that `op.build` has just made, and nothing without libraries.
     """
