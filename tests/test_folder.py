@@ -13,7 +13,7 @@ from msprun import folder
 from msprun.errors import ConfigError
 from msprun.model.invocation import Invocation
 from msprun.model.operator import SIDES, Implementation, Operator
-from msprun.model.plan import CheckRule, Command, DeviceFacts, Limits, Plan, Schedule, Session
+from msprun.model.plan import Access, CheckRule, Command, DeviceFacts, Limits, Plan, Profiling, Schedule, Session
 
 
 def _operator(at: Path) -> Operator:
@@ -38,7 +38,9 @@ def _plan(at: Path, operator: Path) -> Plan:
         ),
         limits=Limits(op_timeout_s=1, compile_timeout_s=1, case_timeout_s=1, timeout_s=1, time_limit_s=None),
         device=DeviceFacts(kind="cpu", id=0, id_source="auto", name="x", cores=1, threads=1), profiler="clock",
-        python=Path("/usr/bin/python3"), sessions=(session,), retry=0, keep_going=False, fail_on="any", save_to_op=True,
+        profiling=Profiling(isolation="shared", metric="device", boost=False, keep_prof=False),
+        access=Access(busy="wait", wait_s=1), python=Path("/usr/bin/python3"),
+        sessions=(session,), retry=0, keep_going=False, fail_on="any", save_to_op=True,
         folder=at, pages=(("json", None, "result.json"), ("log", "x", "performance.log"), ("csv", None, "samples.csv")),
         lang="en", log_limit_mb=1, provenance={}, files={}, overrides=(), choices={}, expected_s=1,
     )  # fmt: skip
