@@ -51,7 +51,6 @@ class Worker:
         self.session = session
         self.environment: dict[str, Any] = {}
         self.is_lost = False
-        self.outcome: Outcome | None = None
         self._limit_bytes = int(log_limit_mb * (1 << 20))
         self._nonce = secrets.token_hex(8)
         self._id = 0
@@ -114,11 +113,8 @@ class Worker:
             self._connection.close()
             self._connection = None
             if not self.is_lost:
-                self.outcome = self._child.wait(patience_s)
-        if self.outcome is None:
-            self.outcome = self._child.end(timed_out=not self.is_lost)
-        else:
-            self._child.end()
+                self._child.wait(patience_s)
+        self._child.end()
         self._forget_socket()
         self._trim_logs()
 
@@ -226,12 +222,12 @@ class Worker:
         """What the program around the worker says that went wrong; its exit code does not tell."""
         if not self.session.command.dies_with_parent:
             return None
-        return COLLECTORS[self.session.profiler].complaint("\n".join(self.said()))
+        return COLLECTORS[self.session.profiler].complaint(self.said())
 
-    def said(self) -> list[str]:
+    def said(self) -> str:
         """The last lines of the program around the worker; without one the worker's own, whose stdout is diverted."""
         command = self.session.command
-        return _tail(command.stdout if command.dies_with_parent else command.stderr)
+        return "\n".join(_tail(command.stdout if command.dies_with_parent else command.stderr))
 
     def _guilty(self, side: Side | None) -> Side | None:
         """The side whose call was running: the worker marks it before each block."""

@@ -278,7 +278,7 @@ class Crew:
     def _does_without(self, worker: Worker) -> bool:
         """Whether the profiler refused words of its command that it need not be told again."""
         collector = self._collector
-        words = () if collector is None else collector.refused("\n".join(worker.said()))
+        words = () if collector is None else collector.refused(worker.said())
         new = tuple(word for word in words if word not in self._service.refused)
         self._service = replace(self._service, refused=(*self._service.refused, *new))
         return bool(new)
@@ -289,7 +289,7 @@ class Crew:
 
     def _is_occupied(self, worker: Worker) -> bool:
         collector = self._collector
-        return collector is not None and collector.is_occupied("\n".join(worker.said()))
+        return collector is not None and collector.is_occupied(worker.said())
 
     def _wait_for_channel(self, failure: Failure) -> float:
         """Seconds for which somebody else's profiler is waited for, which is said."""
