@@ -14,7 +14,7 @@ class Clock:
 
     timing_method = "clock.perf_counter_ns"
     source = "perf_counter_ns"
-    collector = None
+    collector: str | None = None
 
     def command(self, python: Path, wrapper: Path) -> tuple[str, ...]:
         """The worker itself: no program stands before it."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from msprun.model.measurement import Block, Sample
 from msprun.profiler.clock import Clock
 
 # With AI-core counters on, kernels take up to 3.75 times as long (measuring Sort on an A3), so they are off.
@@ -21,8 +18,11 @@ _ERROR = re.compile(r"\[ERROR\] (.*)")
 _OCCUPIED = ("is occupied", "sample based profiling is ongoing")
 
 
-class Msprof:
-    """One msprof process around one worker. It exits with 0 also where its application died."""
+class Msprof(Clock):
+    """One msprof process around one worker. It exits with 0 also where its application died.
+
+    Meanwhile the host's clock times each call; device times come when the session is over.
+    """
 
     timing_method = "msprof.op_summary.task_duration"
     source = "op_summary"
@@ -37,10 +37,6 @@ class Msprof:
     def export(self, capture: Path) -> tuple[str, ...]:
         """The words that parse a PROF folder again."""
         return ("msprof", "--export=on", f"--output={capture}")
-
-    def samples(self, asked: Sequence[Block], answer: dict[str, Any]) -> tuple[Sample, ...]:
-        """What the host's clock saw around each call; device times come when the session is over."""
-        return Clock().samples(asked, answer)
 
     def captures(self, folder: Path) -> tuple[Path, ...]:
         """The folders that msprof left in a session's, one a process that used the device."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from msprun.model.measurement import Block, Sample
 from msprun.profiler.clock import Clock
 from msprun.profiler.msprof import Msprof
 
 
-class TorchNpu:
-    """Level1 of torch_npu.profiler; the worker begins and ends it, and it parses what it collected by itself."""
+class TorchNpu(Clock):
+    """Level1 of torch_npu.profiler; the worker begins and ends it, and it parses what it collected by itself.
+
+    Meanwhile the host's clock times each call; device times come when the session is over.
+    """
 
     timing_method = "torch_npu.profiler.kernel_details.duration"
     source = "kernel_details"
@@ -20,16 +20,8 @@ class TorchNpu:
     readers = ("kernel_details",)
     marker_reader = None
 
-    def command(self, python: Path, wrapper: Path) -> tuple[str, ...]:
-        """The worker itself: no program stands before it."""
-        return (str(python), str(wrapper))
-
     def export(self, capture: Path) -> None:
         """There is no second try: the profiler's own parser runs in the worker."""
-
-    def samples(self, asked: Sequence[Block], answer: dict[str, Any]) -> tuple[Sample, ...]:
-        """What the host's clock saw around each call; device times come when the session is over."""
-        return Clock().samples(asked, answer)
 
     def captures(self, folder: Path) -> tuple[Path, ...]:
         """The folders that the profiler left in a session's."""
