@@ -38,14 +38,19 @@ def read(collector: Collector, session: Session, calls: Sequence[DeviceCall], ti
 
 
 def _one(collector: Collector, folder: Path) -> Capture:
-    """The first of a profiler's tables that is there and whole; else the fullest."""
-    seen = [(name, READERS[name](folder)) for name in collector.readers]
-    there = [(name, reading) for name, reading in seen if reading.files]
+    """The first of a profiler's tables that has rows, else the first that is there; no table behind it is read."""
+    there: list[tuple[str, Reading]] = []
+    for name in collector.readers:
+        reading = READERS[name](folder)
+        if reading.files:
+            there.append((name, reading))
+        if len(reading.frame):
+            break
     marker = collector.marker_reader
     markers = READERS[marker](folder) if marker else None
     if not there:
-        return Capture(source=cast(TimeSource, seen[0][0]), kernels=None, markers=markers, trouble="no_table")
-    name, kernels = next((pair for pair in there if len(pair[1].frame)), there[0])
+        return Capture(source=cast(TimeSource, collector.readers[0]), kernels=None, markers=markers, trouble="no_table")
+    name, kernels = there[-1] if len(there[-1][1].frame) else there[0]
     return Capture(
         source=cast(TimeSource, name),
         kernels=kernels,
