@@ -12,7 +12,7 @@ import msgspec
 import msprun
 from msprun.device import DEVICES
 from msprun.measure.execute import Execution
-from msprun.measure.tally import failures_of, sides_of
+from msprun.measure.tally import failures_of
 from msprun.model.measurement import Remark
 from msprun.model.plan import Plan
 from msprun.model.result import SCHEMA_VERSION, CaseRow, Result
@@ -27,7 +27,7 @@ _LOST = ("skipped_time", "skipped_same_failure", "skipped_device")
 def result(plan: Plan, execution: Execution, run_id: str, started_s: float, exit_code: int | None) -> Result:
     """Everything known now. `exit_code` None means that the run is not over; 130 that it was interrupted."""
     rows = with_family(tuple(execution.rows.values()))
-    sides = [side for r in rows for side in sides_of(r).values()]
+    sides = [side for r in rows for side in r.sides.values()]
     older = plan.operator.against
     figures = msgspec.structs.asdict(aggregates(rows))
     return Result(

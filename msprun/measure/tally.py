@@ -15,6 +15,7 @@ from msprun.model.call import SideAccount
 from msprun.model.case import Case
 from msprun.model.failure import Failure
 from msprun.model.measurement import (
+    RIGHT,
     Accounting,
     CacheFacts,
     Correctness,
@@ -31,7 +32,6 @@ from msprun.model.operator import ALL_SIDES, OLD_AND_NEW, SIDES, Pair, Side
 from msprun.model.plan import Plan
 from msprun.model.result import CaseRow, Status
 from msprun.profiler import PROFILERS
-from msprun.stat.aggregate import RIGHT
 from msprun.stat.estimate import estimate, median_us, paired
 from msprun.stat.remarks import Evidence, case_remarks
 from msprun.work.facts import Facts, of_case, with_outputs
@@ -300,13 +300,7 @@ def _statistical(
 
 def failures_of(known: CaseRow) -> dict[Side, Failure]:
     """The sides of a row that failed, and why."""
-    return {side: told.failure for side, told in sides_of(known).items() if told.failure is not None}
-
-
-def sides_of(known: CaseRow) -> dict[Side, SideResult]:
-    """The sides that were asked for in a row."""
-    told = zip(ALL_SIDES, (known.reference, known.candidate, known.against), strict=True)
-    return {side: found for side, found in told if found is not None}
+    return {side: told.failure for side, told in known.sides.items() if told.failure is not None}
 
 
 def is_finished(stored: CaseRow) -> bool:
@@ -315,5 +309,5 @@ def is_finished(stored: CaseRow) -> bool:
         return stored.skipped == "empty_tensor"
     if stored.status == "checked" or stored.stop is not None:
         return True
-    asked, failures = sides_of(stored), failures_of(stored).values()
+    asked, failures = stored.sides, failures_of(stored).values()
     return bool(asked) and len(failures) == len(asked) and all(f.stage != "launch" for f in failures)

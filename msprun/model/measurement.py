@@ -15,6 +15,8 @@ State = Literal[
     "correct", "incorrect", "dtype_differs", "shape_differs", "structure_differs",
     "non_finite", "input_changed", "nondeterministic", "not_checked",
 ]  # fmt: skip
+# The states in which a side counts: nothing is known to be wrong with it.
+RIGHT: tuple[State, ...] = ("correct", "not_checked")
 
 
 class Block(Struct, frozen=True, kw_only=True):

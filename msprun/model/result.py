@@ -16,6 +16,7 @@ from msprun.model.measurement import (
     SideResult,
     StopReason,
 )
+from msprun.model.operator import ALL_SIDES, Side
 from msprun.model.plan import Provenance
 from msprun.model.soc import Bound, Level
 
@@ -82,6 +83,12 @@ class CaseRow(Struct, frozen=True, kw_only=True):
     against_correctness: Correctness | None = None
     paired_against: Paired | None = None
     against: SideResult | None = None
+
+    @property
+    def sides(self) -> dict[Side, SideResult]:
+        """The sides that were asked for."""
+        told = zip(ALL_SIDES, (self.reference, self.candidate, self.against), strict=True)
+        return {side: found for side, found in told if found is not None}
 
 
 class Aggregates(Struct, frozen=True, kw_only=True):

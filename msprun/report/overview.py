@@ -9,13 +9,12 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from msprun.model.failure import Failure
-from msprun.model.measurement import Accounting, Paired, SideResult, State
-from msprun.model.operator import Side
+from msprun.model.measurement import RIGHT, Accounting, Paired, SideResult, State
+from msprun.model.operator import ALL_SIDES, Side
 from msprun.model.result import CaseRow, Result
 
 # What a command that looks at one case alone, and longer, must not take over.
 _OTHER_EFFORT = ("cases", "max_cases", "warmup", "repeats", "budget_s", "save_to_op", "resume", "rerun")
-CHECKED_STATES: tuple[State, ...] = ("correct", "not_checked")
 # Of what `op.work` and the figures of a chip lead to, pages show the columns in which some case has a number.
 WORK_COLUMNS = (
     "reference_gb_s", "candidate_gb_s", "against_gb_s", "reference_tflop_s", "candidate_tflop_s", "against_tflop_s",
@@ -129,31 +128,28 @@ def overview(result: Result) -> Overview:
         work_columns=tuple(name for name in WORK_COLUMNS if any(_has(row, name) for row in rows)),
         caches=_caches(rows),
         older=older,
-        old_wrong=tuple(old for old in older if old.state not in (*CHECKED_STATES, None)),
+        old_wrong=tuple(old for old in older if old.state not in (*RIGHT, None)),
         accounted=tuple(found for row in rows for found in _accounted(row)),
     )
 
 
 def has_speed(row: CaseRow) -> bool:
     """Right before fast: only a correct or an unchecked case shows a speed-up."""
-    return row.status == "measured" and row.correctness.state in CHECKED_STATES and row.paired is not None
+    return row.status == "measured" and row.correctness.state in RIGHT and row.paired is not None
 
 
 def _accounted(row: CaseRow) -> Iterator[Accounted]:
     """Sides whose calls were looked for in a device's records; a clock's account has nothing to tell."""
-    sides: dict[Side, SideResult | None] = {
-        "reference": row.reference, "candidate": row.candidate, "against": row.against,
-    }  # fmt: skip
-    for side, told in sides.items():
+    for side in ALL_SIDES:
         account = row.accounting.get(side)
         if account is not None and account.expected is not None:
-            yield Accounted(case=row.case, side=side, account=account, told=told)
+            yield Accounted(case=row.case, side=side, account=account, told=row.sides.get(side))
 
 
 def _old_row(row: CaseRow) -> OldRow:
     """No speed-up where the candidate or the older build is wrong, as for the reference."""
     state = row.against_correctness.state if row.against_correctness else None
-    is_right = row.correctness.state in CHECKED_STATES and state in CHECKED_STATES
+    is_right = row.correctness.state in RIGHT and state in RIGHT
     counts_here = is_right and row.status in ("measured", "one_sided")
     return OldRow(
         row=row,

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from math import exp, isfinite, log, sqrt
 from typing import get_args
 
-from msprun.model.measurement import Paired, State, Verdict
+from msprun.model.measurement import RIGHT, Paired, Verdict
 from msprun.model.result import Against, Aggregates, CaseRow, Counts, DtypeAggregate
 
 RESAMPLES = 1000
 LEVEL = 0.05
-RIGHT: tuple[State, ...] = ("correct", "not_checked")
 
 
 def aggregates(rows: Sequence[CaseRow]) -> Aggregates:
