@@ -184,10 +184,8 @@ class Apart:
 
     def _look_back(self, crew: Crew) -> Seen | None:
         """What was seen of the device around a session; what concerns the run is remarked."""
-        if self._sentinel is None or crew.worker is None:
-            return None
-        seen = self._sentinel.after(crew.worker.pid)
-        self.remarks += seen.remarks
+        seen = crew.look_back()
+        self.remarks += seen.remarks if seen is not None else ()
         return seen
 
     def _make_calls(self, crew: Crew, timer: Timer, waiting: Sequence[Tally], visits: Sequence[int]) -> None:

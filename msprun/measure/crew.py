@@ -13,7 +13,7 @@ from msprun import acl
 from msprun.contract import Collector
 from msprun.errors import MachineError
 from msprun.launch import Reply, Worker
-from msprun.measure.sentinel import Sentinel
+from msprun.measure.sentinel import Seen, Sentinel
 from msprun.measure.tally import Tally
 from msprun.model.failure import Failure, Stage
 from msprun.model.operator import Side
@@ -190,10 +190,11 @@ class Crew:
         """Somebody else profiles the device, so that nobody collects in this session."""
         return self._worker is not None and self._is_occupied(self._worker)
 
-    @property
-    def worker(self) -> Worker | None:
-        """The worker that answered last."""
-        return self._worker
+    def look_back(self) -> Seen | None:
+        """What was seen of the device around a session that is over; None where nobody looks, or none began."""
+        if self._sentinel is None or self._worker is None:
+            return None
+        return self._sentinel.after(self._worker.pid)
 
     def kill(self) -> None:
         """End the worker at once: the user does not wait."""

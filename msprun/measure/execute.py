@@ -105,7 +105,8 @@ class Execution:
         self._each(lambda tally: probe(self._crew, tally))
         self._each(lambda tally: recheck(self._crew, tally, self._plan))
         self._crew.close()
-        self._look_back()
+        if (seen := self._crew.look_back()) is not None:
+            self.remark(seen.remarks)
         wanted = "candidate" if "candidate" in self._plan.sides else "reference"
         if any(wanted in tally.timed_sides for tally in self.tallies if not tally.is_over):
             apart = Apart(self._plan, self._made, self.environment.update, self._changed, self._sentinel)
@@ -114,12 +115,6 @@ class Execution:
                 apart.run(self.tallies, None if limit_s is None else self._began + limit_s)
             finally:
                 self.remark(apart.remarks)
-
-    def _look_back(self) -> None:
-        """What the check's session did to the device, and who else was there."""
-        worker = self._crew.worker
-        if self._sentinel is not None and worker is not None:
-            self.remark(self._sentinel.after(worker.pid).remarks)
 
     def remark(self, found: Sequence[Remark]) -> None:
         """Keep remarks about the run as a whole, each code once."""
