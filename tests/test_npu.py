@@ -105,12 +105,14 @@ def test_20_cases_take_two_sessions_and_their_times_are_the_truth_by_markers(tmp
 
 # Faults, what is done to the host, words, and how borders are then found.
 HOSTS: tuple[tuple[str, Callable[[Emulated], None] | None, tuple[str, ...], str], ...] = (
-    ("", without_markers, (), "gaps"),
-    ("no_msproftx", None, ("order=sequential",), "gaps"),
+    ("", without_markers, (), "separators"),
+    ("no_msproftx", None, ("order=sequential",), "separators"),
+    # Where a device computes the separator on the host, or not at all, the rests around it are left.
+    ("silent:neg", without_markers, ("order=sequential",), "gaps"),
     ("msprof_tx_host_only", None, ("cache=flush",), "gaps"),
     ("", None, ("cache=flush", "order=sequential"), "markers"),
-    ("", without_msprof, (), "gaps"),
-    ("", below_msprof, ("profiler=torch_npu", "order=sequential"), "gaps"),
+    ("", without_msprof, (), "separators"),
+    ("", below_msprof, ("profiler=torch_npu", "order=sequential"), "separators"),
 )
 
 
@@ -124,12 +126,12 @@ def test_times_are_the_truth_however_borders_are_found_and_whoever_collects(tmp_
     for made, ran, host in zip(hosts, found, HOSTS, strict=True):
         assert_all_but_the_silent_side(made, ran, host[3])
     assert "libms_tools_ext" in found[0].result["environment"]["worker"]["markers_why"]
-    alone = found[4].result
+    alone = found[5].result
     assert alone["provenance"]["profiler.kind"]["value"] == "torch_npu"
     assert alone["provenance"]["profiler.kind"]["why"] == "there is no msprof on PATH"
     assert "no_msprof" in {remark["code"] for remark in alone["remarks"]}
     assert {row["accounting"]["reference"]["source"] for row in alone["per_case"]} == {"kernel_details"}
-    assert all("msprof" not in command.split()[0] for command in (*found[4].sessions, *found[5].sessions))
+    assert all("msprof" not in command.split()[0] for command in (*found[5].sessions, *found[6].sessions))
 
 
 def test_an_operator_has_the_same_time_in_every_order_count_isolation_and_accident(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ import pandas as pd
 
 from msprun.account.stream import Flags
 from msprun.model.call import DeviceCall, Identity, OwnKernel
-from msprun.worker.protocol import BOOST_SIZE
+from msprun.worker.protocol import BOOST_SIZE, SEPARATOR_SHAPE
 
 _SQUARE = f"{BOOST_SIZE},{BOOST_SIZE}"
 _BOOST_SHAPES = (_SQUARE, f"{_SQUARE};{_SQUARE}")
+_SEPARATOR_SHAPES = ",".join(map(str, SEPARATOR_SHAPE))
 _IDENTITY = ("name", "op_type", "Input Shapes")
 
 
@@ -27,6 +28,14 @@ def boosts(kernels: pd.DataFrame, calls: Sequence[DeviceCall]) -> tuple[OwnKerne
     theirs = set(_identities(shaped[_inside(shaped["start_ns"].to_numpy(np.int64), calls)]))
     found = dict.fromkeys(_identities(shaped))
     return tuple(OwnKernel(purpose="boost", identity=identity) for identity in found if identity not in theirs)
+
+
+def separator(kernels: pd.DataFrame) -> Identity | None:
+    """The kernel of separators in a KERNELS frame; None where no kernel has their shape, or more than one."""
+    if "Input Shapes" not in kernels:
+        return None
+    found = tuple(_identities(kernels[kernels["Input Shapes"].astype(str).str.strip('"') == _SEPARATOR_SHAPES]))
+    return found[0] if len(found) == 1 else None
 
 
 def _identities(rows: pd.DataFrame) -> Iterator[Identity]:

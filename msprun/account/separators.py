@@ -1,32 +1,43 @@
-"""Borders by a kernel of msprun's own that runs before every call and after the last one."""
+"""Borders by a kernel of msprun's own that runs before every call and behind the last one of a request."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from msprun.account.schedule import Schedule, Split
-from msprun.account.stream import Stream
-from msprun.model.call import Identity, Refusal
+from msprun.account.stream import Flags, Ints, Stream
+from msprun.model.call import Circumstances, Refusal
 
 
-def split(stream: Stream, schedule: Schedule, separator: Identity | None) -> Split | Refusal:
-    """What starts between two separators, where there is one for every border and nothing runs across them."""
-    if separator is None:
-        return _refuse("no_separators")
-    found = stream.matches(separator)
+def known(stream: Stream, schedule: Schedule, facts: Circumstances) -> Flags | None:
+    """Which rows are separators, none where none ran; None where they cannot be told from other kernels."""
+    if not facts.pauses:
+        return np.zeros(len(stream.start), dtype=bool)
+    found = None if facts.separator is None else stream.matches(facts.separator)
+    # More than were launched: an operator runs the very same kernel.
+    return None if found is None or found.sum() > len(_numbers(schedule, facts)) else found
+
+
+def split(stream: Stream, found: Flags | None, schedule: Schedule, facts: Circumstances) -> Split | Refusal:
+    """What starts between two of the separators `found`, one for every border, with nothing that runs across them."""
     if found is None:
-        return _refuse("separators_not_recorded")
-    places = np.flatnonzero(found & stream.is_kernel)
-    if len(places) != len(schedule) + 1:
-        return _refuse("separators_miscounted", found=len(places), expected=len(schedule) + 1)
-    begin, end = stream.end[places[:-1]], stream.start[places[1:]] - 1
+        return _refuse("separators_unknown")
+    at, numbers = np.flatnonzero(found), _numbers(schedule, facts)
+    if len(at) != len(numbers):
+        return _refuse("separators_missing", found=len(at), expected=len(numbers))
     kernels = stream.where(stream.is_kernel & ~found)
-    behind = np.searchsorted(stream.start[places], kernels.start, side="right")
-    across = kernels.end > np.append(stream.start[places], np.iinfo(np.int64).max)[behind]
-    inside = kernels.start < np.append(np.iinfo(np.int64).min, stream.end[places])[behind]
+    behind = np.searchsorted(stream.start[at], kernels.start, side="right")
+    across = kernels.end > np.append(stream.start[at], np.iinfo(np.int64).max)[behind]
+    inside = kernels.start < np.append(np.iinfo(np.int64).min, stream.end[at])[behind]
     if (across | inside).any():
         return _refuse("kernels_across_separators", kernels=int((across | inside).sum()))
-    return Split(begin=begin, end=end)
+    mine = np.searchsorted(numbers, schedule.number)
+    return Split(begin=stream.end[at[mine]], end=stream.start[at[mine + 1]] - 1)
+
+
+def _numbers(schedule: Schedule, facts: Circumstances) -> Ints:
+    """Of all that has a separator before it: also calls that were begun and never told of."""
+    return np.union1d(schedule.number, np.array([*facts.abandoned, *facts.pauses], dtype=np.int64))
 
 
 def _refuse(code: str, **figures: object) -> Refusal:

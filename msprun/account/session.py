@@ -11,7 +11,7 @@ import pandas as pd
 from msprun.account import alone, gaps, markers, names, separators
 from msprun.account.schedule import Schedule, Split, schedule
 from msprun.account.side import Settled, bare_account, side_account
-from msprun.account.stream import UNKNOWN, Stream, stream
+from msprun.account.stream import UNKNOWN, Flags, Stream, stream
 from msprun.account.sums import outside, rows_by_owner, sums
 from msprun.model.call import Accounts, AccountVerdict, Borders, Circumstances, DeviceCall, Refusal
 
@@ -42,10 +42,12 @@ def account_rows(
         return _without(plan, facts, "not_measurable", {"reason": trouble})
     mine = rows if facts.device is None else rows.where((rows.device == facts.device) | (rows.device < 0))
     refusals: list[Refusal] = []
-    for borders, attempt in _attempts(mine, marks, plan, facts):
+    apart = separators.known(mine, plan, facts)
+    rest = mine if apart is None else mine.where(~apart)
+    for borders, attempt in _attempts(mine, apart, marks, plan, facts):
         split = attempt()
-        if isinstance(split, Split) and not _holds_own(mine, split, plan, facts):
-            found = Settled(plan=plan, facts=facts, borders=borders, split=split, sums=sums(mine, split))
+        if isinstance(split, Split) and not _holds_own(rest, split, plan, facts):
+            found = Settled(plan=plan, facts=facts, borders=borders, split=split, sums=sums(rest, split))
             return _settled(found, tuple(refusals))
         refusals.append(split if isinstance(split, Refusal) else Refusal(method=borders, code="own_kernels_in_calls"))
     if not mine.is_kernel.any():
@@ -67,31 +69,37 @@ def _trouble(rows: Stream | None, plan: Schedule, facts: Circumstances) -> str |
         return "other_device"
     if not rows.is_kernel.any() and (rows.role == UNKNOWN).any():
         return "unknown_task_types"
-    if not rows.is_kernel.any() and (plan.of("boost") | plan.of("flush")).any():
+    if not rows.is_kernel.any() and (facts.pauses or (plan.of("boost") | plan.of("flush")).any()):
         return "nothing_recorded"
     return None
 
 
 def _attempts(
-    rows: Stream, marks: Sequence[markers.Marker], plan: Schedule, facts: Circumstances
+    rows: Stream, apart: Flags | None, marks: Sequence[markers.Marker], plan: Schedule, facts: Circumstances
 ) -> Iterator[tuple[Borders, _Attempt]]:
-    """Ways to find borders, from the surest to the weakest."""
+    """Ways to find borders, from the surest to the weakest. `apart` are the rows of separators, None: not known.
+
+    Where they are not, rests still lie around them, but names and even parts would take them for an operator's.
+    """
+    rest = rows if apart is None else rows.where(~apart)
     found = markers.ranges(marks, plan, facts.abandoned)
-    yield "markers", lambda: found if isinstance(found, Refusal) else markers.split(rows, found)
+    yield "markers", lambda: found if isinstance(found, Refusal) else markers.split(rest, found)
+    if facts.pauses:
+        yield "separators", lambda: separators.split(rows, apart, plan, facts)
     if not isinstance(found, Refusal):
-        yield "gaps", lambda: gaps.split(rows, plan, found.begin, found.end)
-    yield "gaps", lambda: gaps.split(rows, plan, plan.begin, plan.end)
-    yield "separators", lambda: separators.split(rows, plan, facts.separator)
-    yield "names", lambda: names.split(rows, plan, facts)
-    yield "alone", lambda: alone.split(rows, plan)
+        yield "gaps", lambda: gaps.split(rest, plan, found.begin, found.end)
+    yield "gaps", lambda: gaps.split(rest, plan, plan.begin, plan.end)
+    if apart is not None:
+        yield "names", lambda: names.split(rest, plan, facts)
+        yield "alone", lambda: alone.split(rest, plan)
 
 
 def _holds_own(rows: Stream, split: Split, plan: Schedule, facts: Circumstances) -> bool:
     """Does a kernel of msprun's own lie in a call of an operator? Then the borders stand in the wrong places."""
-    ours = [own.identity for own in facts.own] + ([] if facts.separator is None else [facts.separator])
     call = split.call_of(rows.start)
     inside = (call >= 0) & plan.is_side[call]
-    return any((found & inside).any() for found in map(rows.matches, ours) if found is not None)
+    known = (rows.matches(own.identity) for own in facts.own)
+    return any((found & inside).any() for found in known if found is not None)
 
 
 def _without(

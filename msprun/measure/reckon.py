@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from msprun.account.own import boosts
+from msprun.account.own import boosts, separator
 from msprun.account.session import account
 from msprun.contract import Collector
 from msprun.measure.capture import Capture, read
@@ -36,6 +36,8 @@ def reckon(collector: Collector, session: Session, ran: Ran, timeout_s: float, b
         source=found.source,
         trouble=found.trouble,
         own=() if kernels is None else boosts(kernels, calls),
+        pauses=ran.pauses,
+        separator=separator(kernels) if ran.pauses and kernels is not None else None,
         abandoned=ran.abandoned,
         dropped_rows=0 if found.kernels is None else found.kernels.dropped_rows,
         clock=() if beside is None else beside.clock,

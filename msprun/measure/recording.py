@@ -29,16 +29,20 @@ class Recorded(Struct, frozen=True, kw_only=True, array_like=True):
     number: int
     case: int
     side: Side | None
-    purpose: Literal["call", "restore", "flush", "boost"]
+    purpose: Literal["call", "restore", "flush", "boost", "pause"]
     start_ns: int
     end_ns: int
 
 
 class Ran(Struct, frozen=True, kw_only=True):
-    """All calls of a session, in order, and the numbers of those that were begun by requests that failed."""
+    """All calls of a session, in order, and the numbers of those that were begun by requests that failed.
+
+    `pauses` are numbers of separators that stand before no call; none: markers work, and there are no separators.
+    """
 
     calls: tuple[DeviceCall, ...]
     abandoned: tuple[int, ...] = ()
+    pauses: tuple[int, ...] = ()
 
 
 class Recording(Timer):
@@ -52,11 +56,12 @@ class Recording(Timer):
         self.calls: list[DeviceCall] = []
         self.hosts: dict[int, Sample] = {}
         self.abandoned: list[int] = []
+        self.pauses: list[int] = []
 
     @property
     def ran(self) -> Ran:
         """What the session's records are matched against."""
-        return Ran(calls=tuple(self.calls), abandoned=tuple(self.abandoned))
+        return Ran(calls=tuple(self.calls), abandoned=tuple(self.abandoned), pauses=tuple(self.pauses))
 
     def visit(self, tally: Tally, number: int) -> None:
         """One visit of a case; where a side fails it is made again without it, as long as the worker lives."""
@@ -89,6 +94,9 @@ class Recording(Timer):
         """Write down what ran, each call beside the block that was asked for."""
         rest = iter(samples)
         for line in convert(answer.get("recorded") or (), list[Recorded]):
+            if line.purpose == "pause":
+                self.pauses.append(line.number)
+                continue
             sample = next(rest) if line.purpose == "call" else None
             if sample is not None:
                 self.hosts[line.number] = sample

@@ -64,15 +64,17 @@ class Circumstances(Struct, frozen=True, kw_only=True):
     """What is known of a session besides its records.
 
     `source` is the table that kernels were read from, the same for both sides. `trouble` is a code that says why there
-    is nothing to read. `device`: the only one whose rows are ours, by the profiler's numbers. `separator` runs before
-    every call and after the last. `abandoned` are numbers of calls that never answered: their markers may be there.
-    `is_shared`: the device's load changed while calls ran; None where that is not known. `dropped_rows` of the table
-    could not be used; None where nobody knows how many.
+    is nothing to read. `device`: the only one whose rows are ours, by the profiler's numbers. `pauses` are numbers of
+    what lies behind the last call of a request. Where there are some, a kernel of msprun's own ran before every call
+    and every pause; `separator` is what it is known by, None where the records do not tell. `abandoned` are numbers of
+    calls that never answered: their markers may be there. `is_shared`: the device's load changed while calls ran; None
+    where that is not known. `dropped_rows` of the table could not be used; None where nobody knows how many.
     """
 
     source: TimeSource
     trouble: str | None = None
     device: int | None = None
+    pauses: tuple[int, ...] = ()
     separator: Identity | None = None
     own: tuple[OwnKernel, ...] = ()
     clock: tuple[ClockReading, ...] = ()

@@ -3,7 +3,7 @@
 import time
 
 CLOCK = time.perf_counter_ns
-# Between two calls and between two cases where a profiler sees no marker: no device pauses so long by itself.
+# Around a separator and between two cases where a profiler sees no marker: no device pauses so long by itself.
 APART_S = 0.001
 FAR_APART_S = 0.02
 
@@ -66,7 +66,8 @@ class Synchronised(Plain):
 class Recorded(Synchronised):
     """Every call by itself, numbered, with host times around it and, where they work, markers on the stream.
 
-    `record` holds [number, case, side, purpose, start_ns, end_ns] (Unix) of all that ran since it was last taken.
+    Where they do not, a kernel of msprun's own runs before each call and behind the last one of a request, rests around
+    it. `record` holds [number, case, side, purpose, start_ns, end_ns] (Unix) of all that ran since it was last taken.
     """
 
     def __init__(self, device, marks):
@@ -92,10 +93,10 @@ class Recorded(Synchronised):
 
     def one(self, call, label):
         function, args, kwargs = call
-        if self.marks.why is not None:
-            time.sleep(APART_S)
-        self.device.synchronize()  # a marker could overtake what torch_npu's launching thread still holds
         number, self.number = self.number, self.number + 1
+        if self.marks.why is not None:
+            self.separate()
+        self.device.synchronize()  # a marker could overtake what torch_npu's launching thread still holds
         start_ns = time.time_ns()
         handle = self.marks.start(number) if self.marks.why is None else None
         start = CLOCK()
@@ -109,12 +110,25 @@ class Recorded(Synchronised):
         self.record.append([number] + list(label) + [start_ns, time.time_ns()])
         return elapsed
 
+    def separate(self):
+        """Keep what follows apart from what came before."""
+        time.sleep(APART_S)
+        self.device.separate()
+        self.device.synchronize()
+        time.sleep(APART_S)
+
     def take(self):
         taken, self.record = self.record, []
+        if taken and self.marks.why is not None:
+            now = time.time_ns()
+            taken.append([self.number, self.case, None, "pause", now, now])
+            self.number += 1
+            self.separate()
         self.first = self.number
         return taken
 
     def abandon(self):
         numbers = list(range(self.first, self.number))
-        self.take()
+        self.record = []
+        self.first = self.number
         return numbers

@@ -37,9 +37,11 @@ operators; `fresh_us`: wall time of the latter, None where the contents cannot c
 `inputs_from` is `provider` or `cases_file`; `arguments` are [name or null, description]: a tensor's {shape, dtype},
 a number, null, a list of these, else {kind}.
 `recorded` is None where the host's clock decides, else every call, flush and boost in the order in which they ran:
-[number, case, side or null, `call` | `restore` | `flush` | `boost`, start_ns, end_ns] (Unix, host). With the collector
-`msprof` each lies in a marker `mr|<number>` of the domain `msprun`; `environment` says whether `markers` work, or why
-not; then calls lie apart by a pause. A failure's answer has `abandoned`, the numbers of calls that it does not tell of.
+[number, case, side or null, `call` | `restore` | `flush` | `boost` | `pause`, start_ns, end_ns] (Unix, host). With a
+collector each lies in a marker `mr|<number>` of the domain `msprun`; `environment` says whether `markers` work, or why
+not; then a separator kernel runs before each call, and behind the last one of a request as a `pause` with a number of
+its own; the host rests on both sides of it. A failure's answer has `abandoned`, the numbers of calls that it does not
+tell of.
 `job.json` (beside the wrapper) holds `nonce`, `socket`, `seed`, `device`, `threads`, `folder`, `log`, `mark`,
 `operator` {folder, reference {file, cls}, candidate {file, cls}, against {file, cls, folder} or null},
 `cases` [{index, name, inputs or null}], `sides`, `check` (as CheckRule), `warmup`, `repeats`,
@@ -55,6 +57,8 @@ MARKS = {"reference": b"r", "candidate": b"c", "against": b"a"}
 IDLE = b"-"
 # Rows and columns of what a boost multiplies: a prime, so that its kernels are known by their shapes.
 BOOST_SIZE = 4093
+# Of what a separator negates.
+SEPARATOR_SHAPE = (1, 3, 5, 7, 11, 13)
 
 
 class ChannelError(Exception):

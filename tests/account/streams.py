@@ -24,6 +24,7 @@ class Recording:
     def __init__(self, rest_us: float = 1000.0, separates: bool = False) -> None:
         self.rest_us = rest_us
         self.separates = separates
+        self.pauses: list[int] = []
         self.now_us = 5000.0
         self.rows: list[dict[str, Any]] = []
         self.marks: list[dict[str, Any]] = []
@@ -49,7 +50,7 @@ class Recording:
     def call(self, case: int, side: str | None, purpose: str, kernels: Sequence[Any], **more: Any) -> int:
         """A call with these tasks; its number."""
         self.separate()
-        number, start, before = len(self.calls), self.now_us, len(self.rows)
+        number, start, before = len(self.calls) + len(self.pauses), self.now_us, len(self.rows)
         self.now_us += more.get("launch_us", LAUNCH_US)
         self.work(kernels, more.get("inner_us", 2.0))
         rows = self.rows[before:]
@@ -67,9 +68,16 @@ class Recording:
         return number
 
     def separate(self) -> None:
-        """A separator, if this session has them: one before each call, and one to be called for behind the last."""
+        """A separator and a rest, if this session has them."""
         if self.separates:
             self.work([(SEPARATOR.name, 2.5, {"op_type": SEPARATOR.op_type, "Input Shapes": SEPARATOR.input_shapes})])
+            self.rest()
+
+    def pause(self) -> None:
+        """What stands behind the last call of a request."""
+        if self.separates:
+            self.separate()
+            self.pauses.append(len(self.calls) + len(self.pauses))
 
     def rest(self, us: float | None = None) -> None:
         """The device does nothing."""

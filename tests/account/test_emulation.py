@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from msprun.account import account
+from msprun.account.own import separator
 from msprun.model.call import Accounts, DeviceCall
 from msprun.reader import READERS
 from tests.account.streams import FACTS, times_ns
@@ -26,16 +28,20 @@ def played(folder: Path, way: str, fault: str) -> tuple[Accounts, list[DeviceCal
     environ = cann.environ | {"PYTHONPATH": f"{ROOT}:{cann.environ['PYTHONPATH']}"}
     command = ["msprof", f"--output={folder}", *WORDS, sys.executable, str(PROGRAM), way, str(place)]
     subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=100)
+    record = json.loads(place.read_text())
     calls = [
         DeviceCall(
             number=number, case=case, side=side, purpose="timed" if side else purpose, visit=0, group=None,
             start_ns=start_ns, end_ns=end_ns,
         )
-        for number, case, side, purpose, start_ns, end_ns in json.loads(place.read_text())
+        for number, case, side, purpose, start_ns, end_ns in record
+        if purpose != "pause"
     ]  # fmt: skip
     (capture,) = folder.glob("PROF_*")
     kernels, markers = READERS["op_summary"](capture), READERS["msprof_tx"](capture)
-    found = account(kernels.frame, markers.frame, calls, FACTS)
+    pauses = tuple(number for number, _, _, purpose, *_ in record if purpose == "pause")
+    facts = replace(FACTS, pauses=pauses, separator=separator(kernels.frame) if pauses else None)
+    found = account(kernels.frame, markers.frame, calls, facts)
     return found, calls, dict(zip([c.number for c in calls if c.side], true_ns(cann), strict=True))
 
 
@@ -54,7 +60,7 @@ def true_ns(cann: Cann) -> list[int]:
 
 @pytest.mark.torch
 @pytest.mark.parametrize(
-    ("way", "fault", "borders"), [("markers", "lost_tail:1", "markers"), ("sleeps", "prologue:9", "gaps")]
+    ("way", "fault", "borders"), [("markers", "lost_tail:1", "markers"), ("separators", "prologue:9", "separators")]
 )
 def test_times_equal_the_log_of_the_device(tmp_path: Path, way: str, fault: str, borders: str) -> None:
     found, calls, truth = played(tmp_path, way, fault)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from msprun.account.own import boosts
+from msprun.account.own import boosts, separator
 from msprun.model.call import Identity
 from tests.account.streams import Recording
 
@@ -44,3 +44,26 @@ def test_without_a_boost_or_without_shapes_there_is_none(purpose: str) -> None:
     assert boosts(made.kernels, made.calls) == ()
     boosted = recording()
     assert boosts(boosted.kernels.drop(columns="Input Shapes"), boosted.calls) == ()
+
+
+ODD = {"Input Shapes": '"1,3,5,7,11,13"'}
+
+
+def test_a_separator_is_known_by_its_shape_whatever_its_name() -> None:
+    made = recording()
+    made.work([("aclnnInplaceNeg_NegAiCore_Neg", 2.5, ODD | {"op_type": "Neg"})])
+    assert separator(made.kernels) == Identity(
+        name="aclnnInplaceNeg_NegAiCore_Neg", op_type="Neg", input_shapes="1,3,5,7,11,13"
+    )
+
+
+def test_of_two_kernels_of_a_separators_shape_neither_is_one() -> None:
+    made = recording()
+    made.work([("Neg", 2.5, ODD), ("Exp", 2.5, ODD)])
+    assert separator(made.kernels) is None
+
+
+def test_without_shapes_no_separator_is_known() -> None:
+    made = recording()
+    assert separator(made.kernels) is None
+    assert separator(made.kernels.drop(columns="Input Shapes")) is None

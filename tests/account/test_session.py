@@ -31,7 +31,6 @@ from tests.account.ways import (
     by_host_markers,
     by_markers,
     by_names,
-    by_separators,
     by_sleeps,
     recorded,
 )
@@ -102,7 +101,7 @@ def test_boosts_flushes_and_restores_belong_to_nobody(way: Any) -> None:
     }
     assert {one.verdict for one in found.sides} == {"exact"}
     assert found.outside is not None
-    assert found.outside.kernels_ns - (9 + 8 + 8 + 1) * (2_500 if way is by_separators else 0) == 900_000 + 8 * 144_000
+    assert found.outside.kernels_ns == 900_000 + 8 * 144_000
 
 
 def test_boost_is_left_out_by_identity_where_only_names_are_known() -> None:
@@ -200,7 +199,7 @@ def test_sides_without_sound_borders_get_no_number_and_every_reason() -> None:
     found = by_names(recording)
     assert {(one.verdict, one.times, one.borders) for one in found.sides} == {("unsplit", (), None)}
     assert found.figures["reasons"] == [
-        "markers: no_markers", "gaps: no_rests", "separators: no_separators", "names: periods_ambiguous",
+        "markers: no_markers", "gaps: no_rests", "names: periods_ambiguous",
         "alone: not_alone",
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from msprun.account import account
-from msprun.model.call import Accounts
+from msprun.model.call import Accounts, Circumstances
 from tests.account.streams import FACTS, SEPARATOR, Recording, interleaved, sequential, timeless
 
 REFERENCE = [("MatMul", 20.0), ("Add", 3.0)]
@@ -30,8 +30,13 @@ def by_sleeps(recording: Recording) -> Accounts:
 
 
 def by_separators(recording: Recording) -> Accounts:
-    recording.separate()
-    return account(recording.kernels, None, timeless(recording), replace(FACTS, separator=SEPARATOR))
+    recording.pause()
+    return account(recording.kernels, None, timeless(recording), separated(recording))
+
+
+def separated(recording: Recording) -> Circumstances:
+    """What is known of a session with separators."""
+    return replace(FACTS, pauses=tuple(recording.pauses), separator=SEPARATOR)
 
 
 def by_names(recording: Recording) -> Accounts:

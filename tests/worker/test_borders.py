@@ -19,6 +19,9 @@ class Device:
     def synchronize(self) -> None:
         self.seen.append("sync")
 
+    def separate(self) -> None:
+        self.seen.append("separator")
+
 
 class Marks:
     """Markers that work unless `why` says otherwise."""
@@ -80,17 +83,41 @@ def test_the_record_names_all_that_ran_in_order_once() -> None:
     assert made.take() == []
 
 
-@pytest.mark.parametrize(("why", "pauses"), [(None, [0.02]), ("no library", [0.02, 0.001, 0.001])])
-def test_without_markers_calls_lie_apart(why: str | None, pauses: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr(borders.time, "sleep", slept.append)
+def test_without_markers_a_separator_between_two_rests_stands_before_each_call_and_behind_a_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     device = Device()
-    made = Recorded(device, Marks(device, why))
+    monkeypatch.setattr(borders.time, "sleep", lambda seconds: device.seen.append(f"rest {seconds}"))
+    made = Recorded(device, Marks(device, "no library"))
     made.begin((0, "reference", "call"))
     made.block(call(device), 2)
     made.begin((0, "candidate", "call"))  # the same case: no longer pause
-    assert slept == pauses
-    assert ("start 0" in device.seen) is (why is None)
+    assert [line[:4] for line in made.take()] == [
+        [0, 0, "reference", "call"],
+        [1, 0, "reference", "call"],
+        [2, 0, None, "pause"],
+    ]
+    apart = ["rest 0.001", "separator", "sync", "rest 0.001"]
+    one = [*apart, "sync", "call", "sync"]
+    assert device.seen == ["sync", "rest 0.02", *one, *one, *apart]
+    made.block(call(device), 1)
+    assert [line[0] for line in made.take()] == [3, 4]
+
+
+def test_a_request_that_made_no_call_needs_no_separator() -> None:
+    device = Device()
+    made = Recorded(device, Marks(device, "no library"))
+    assert (made.take(), made.abandon(), device.seen) == ([], [], [])
+
+
+def test_where_markers_work_there_are_neither_rests_nor_separators(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device()
+    monkeypatch.setattr(borders.time, "sleep", lambda seconds: device.seen.append(f"rest {seconds}"))
+    made = Recorded(device, Marks(device))
+    made.begin((0, "reference", "call"))
+    made.block(call(device), 1)
+    assert [line[3] for line in made.take()] == ["call"]
+    assert device.seen == ["sync", "rest 0.02", "sync", "start 0", "call", "sync", "end 100"]
 
 
 def test_a_call_that_fails_is_closed_and_its_request_abandoned() -> None:
