@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import shlex
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any
 
 from msprun.language import Words
 from msprun.resources import data_folder
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BytecodeCache, Environment
+    from jinja2.bccache import Bucket
 
 MISSING = "–"
 TAB = "\t"
@@ -45,11 +49,42 @@ def _environment(folder: Path, lang: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=_compiled(),
     )
     words = Words(lang, folder / "strings")
     environment.filters.update(_FILTERS, figures=functools.partial(figures, words=words))
     environment.globals.update(t=words, word=lambda table, code: plain(words.word(table, code)))
     return environment
+
+
+def _compiled() -> BytecodeCache | None:
+    """Where templates are kept compiled, which takes half a second; None without a folder that is the user's alone.
+
+    What lies there is run, so nobody else may write into it.
+    """
+    from pickle import UnpicklingError
+
+    from jinja2 import FileSystemBytecodeCache
+
+    class Kept(FileSystemBytecodeCache):
+        def load_bytecode(self, bucket: Bucket) -> None:
+            try:
+                super().load_bytecode(bucket)
+            except (UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError):
+                bucket.reset()  # a file that was cut
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            with contextlib.suppress(OSError):  # a full disk is no reason to have no report
+                super().dump_bytecode(bucket)
+
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "msprun", "templates")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    is_ours = S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    return Kept(str(folder)) if is_ours else None
 
 
 def plain(value: object) -> str:

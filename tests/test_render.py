@@ -44,6 +44,69 @@ def test_template_gets_its_values(templates: Path) -> None:
     assert door.render("a.j2", yes=True, n=1.5) == "1.50 us\n"
 
 
+@pytest.fixture
+def kept(templates: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of compiled templates, for a template `a.j2` that says how often it was compiled."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(templates / "cache"))
+    door._environment.cache_clear()
+    (templates / "a.j2").write_text("{{ text }}")
+    return templates / "cache" / "msprun" / "templates"
+
+
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What is compiled from now on, in an environment as a new process has it."""
+    door._environment.cache_clear()
+    seen: list[object] = []
+    original = jinja2.Environment.compile
+    monkeypatch.setattr(
+        jinja2.Environment, "compile", lambda self, source, *more: seen.append(source) or original(self, source, *more)
+    )
+    return seen
+
+
+def test_a_template_is_compiled_once_for_all_runs(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert door.render("a.j2", text="first") == "first"
+    assert kept.stat().st_mode & 0o777 == 0o700
+    seen = compilations(monkeypatch)
+    assert door.render("a.j2", text="second") == "second"
+    assert seen == []
+
+
+def test_a_template_that_changed_is_compiled_again(
+    kept: Path, templates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door.render("a.j2", text="first")
+    (templates / "a.j2").write_text("new {{ text }}")
+    seen = compilations(monkeypatch)
+    assert door.render("a.j2", text="second") == "new second"
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_what_others_could_have_written_is_not_run(kept: Path, mode: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    door.render("a.j2", text="first")
+    kept.chmod(mode)
+    seen = compilations(monkeypatch)
+    assert door.render("a.j2", text="second") == "second"
+    assert len(seen) == 1
+
+
+def test_a_cut_or_foreign_file_of_the_cache_is_passed_over(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    door.render("a.j2", text="first")
+    (file,) = kept.iterdir()
+    for content in (file.read_bytes()[:60], b"", b"not bytecode"):
+        file.write_bytes(content)
+        compilations(monkeypatch)
+        assert door.render("a.j2", text="second") == "second"
+
+
+def test_without_a_home_templates_are_compiled_each_time(templates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(templates / "a.j2" / "cache"))  # below a file
+    (templates / "a.j2").write_text("{{ text }}")
+    door._environment.cache_clear()
+    assert door.render("a.j2", text="here") == "here"
+
+
 def test_unknown_name_is_an_error(templates: Path) -> None:
     (templates / "a.j2").write_text("{{ nothing }}")
     with pytest.raises(jinja2.UndefinedError, match="nothing"):
