@@ -36,7 +36,9 @@ class Attack:
     def on_changed_contents(self):
         """The Verdict on other contents in the same memory, and the Trial to be kept; two None without any."""
         sides = (self.check.side, self.check.reference)
-        is_prepared = any(side.prepare for side in sides)
+        is_prepared = any(side.has_prepare for side in sides)
+        if self.case.is_parted:  # it was made again, and has yet to see the contents that it may remember
+            self.attempt(self.name, self.session.seed)
         how = change(self.session, self.case, 1, floats_only=is_prepared)
         if how is None:
             self.note("contents_not_changed", {})
@@ -44,16 +46,16 @@ class Attack:
         with self.case.holding():
             seed = self.session.seed + 2
             mine = self.attempt(self.name, seed)
-            if self.check.reference.prepare:
+            if self.check.reference.has_prepare:
                 self.prepare("reference")
             verdict = self.compare(mine, seed, how)
-            if verdict.state == "incorrect" and self.check.side.prepare:
+            if verdict.state == "incorrect" and self.check.side.has_prepare:
                 verdict = self.prepared(seed, how, verdict)
         self.case.snapshot.restore()
         if is_prepared:
             for side in ("reference", self.name):
                 self.prepare(side)
-        return verdict, mine
+        return verdict, None if self.case.is_parted else mine
 
     def compare(self, mine, seed, how):
         """The Verdict on a call with other contents, against a call of the reference."""
@@ -91,13 +93,13 @@ class Attack:
 
     def prepare(self, side):
         """Have a side made ready for the contents that the inputs have now, if it can be."""
-        if self.case.side(side).prepare:
+        if self.case.known(side).has_prepare:
             with at("check", side):
                 self.case.side(side).prepare()
 
     def look_at_inputs(self, mine, theirs):
         """Note inputs whose memory is in the output, where the reference's output has its own."""
-        places = sorted(mine.inputs_shared(self.case) - theirs.inputs_shared(self.case))
+        places = sorted(mine.shared - theirs.shared)
         if places:
             self.note("output_is_input", {"inputs": [self.case.tensors[place][0] for place in places[:NAMES_SHOWN]]})
 

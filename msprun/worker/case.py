@@ -17,23 +17,34 @@ class Side:
     """One side of a case: the model, its call, and what its first call left behind.
 
     `changed` are the leaves of inputs that the call changed, by position. `prepare` makes ready for the contents that
-    the inputs have now; None where the class has no such method. `looks` counts its breakdowns.
+    the inputs have now; None where the class has no such method (`has_prepare`). `looks` counts its breakdowns.
     """
 
     def __init__(self, model, call, prepare=None):
         self.model = model
         self.call = call
         self.prepare = prepare
+        self.has_prepare = prepare is not None
         self.first_us = None
         self.outputs = None
         self.changed = {}
         self.looks = 0
+
+    def empty(self):
+        """Let go of what takes memory on the device; what its first call told stays."""
+        self.model = self.call = self.prepare = None
+
+    def fill(self, other):
+        """Take over what another one has that was made like this."""
+        self.model, self.call, self.prepare = other.model, other.call, other.prepare
 
 
 class Case:
     """`changing` are the positions of inputs that either side changes, `snapshot` their first contents.
 
     `sizes` are the bytes of the reference's outputs, `rotation` the copies of the inputs for cache=rotate.
+    `bring` makes a side again where the sides do not fit into memory together, else None; `weights` are then those of
+    the reference.
     """
 
     def __init__(self, index, arguments, source):
@@ -48,12 +59,25 @@ class Case:
         self.sizes = ()
         self.rotation = None
         self.cotangents = None
+        self.bring = None
+        self.weights = None
 
-    def side(self, name):
-        """That side. Raises Refusal before it was constructed."""
+    def known(self, name):
+        """What is known of a side. Raises Refusal before it was constructed."""
         if name not in self.sides:
             raise Refusal("case %d has no %s yet" % (self.index, name))
         return self.sides[name]
+
+    def side(self, name):
+        """That side, ready to be called: made again where it was let go."""
+        if self.known(name).model is None:
+            self.bring(name)
+        return self.sides[name]
+
+    @property
+    def is_parted(self):
+        """One side at a time is in memory."""
+        return self.bring is not None
 
     def take_snapshot(self):
         """The snapshot of the inputs as they are, made when there is none."""

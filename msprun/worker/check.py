@@ -21,8 +21,8 @@ class Check:
         self.case = case
         self.name = side
         self.rule = rule
-        self.reference = case.side("reference")
-        self.side = case.side(side)
+        self.reference = case.known("reference")
+        self.side = case.known(side)
         self.expected = ()
 
     def verdict(self, digest):
@@ -76,7 +76,7 @@ class Check:
             sides = (reference, other)
             reference, other, hidden = mask.apply(function, self.rule["mask"], self.inputs(), sides)
         limits = (self.rule["budget_s"], self.reference.first_us)
-        golden = Golden(self.reference.model, self.in_float64, reference, limits)
+        golden = Golden(self.case.side("reference").model, self.in_float64, reference, limits)
         verdict = judge(reference, other, self.rule, golden)
         if hidden is None:
             return verdict
@@ -115,8 +115,9 @@ class Check:
     def again(self, seed):
         """Leaves of another call of the reference on the inputs as they are, and what it changed."""
         with at("check", "reference"):
+            call = self.case.side("reference").call
             running = self.session.watch.marked("reference")
-            output, _ = call_once(running, self.reference.call, seed, self.session.host)
+            output, _ = call_once(running, call, seed, self.session.host)
             return leaves_of(output), self.case.settle()
 
     def doubt(self, stored, verdict, expected, seed):

@@ -52,11 +52,16 @@ def prepare(running, model, call):
         return (time.perf_counter_ns() - start) / 1000
 
 
-def copy_weights(source, target):
-    """Load the source's weights into the target; notes about those that have no twin of the same shape."""
-    if not (isinstance(source, torch.nn.Module) and isinstance(target, torch.nn.Module)):
+def weights_of(model):
+    """The weights of a model by name, None where it is no module."""
+    return model.state_dict() if isinstance(model, torch.nn.Module) else None
+
+
+def copy_weights(given, target):
+    """Load weights by name into the target; notes about those that have no twin of the same shape."""
+    wanted = weights_of(target)
+    if given is None or wanted is None:
         return []
-    given, wanted = source.state_dict(), target.state_dict()
     fits = {key: value for key, value in given.items() if same_shape(value, wanted.get(key))}
     if fits:
         target.load_state_dict(fits, strict=False)

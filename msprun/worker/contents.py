@@ -76,19 +76,20 @@ def without_tensor(leaf):
 
 
 def perturbed(case, seed, number):
-    """Scaled floating tensors. Those of several whole numbers may be masks: rolled, when there are no others."""
+    """Scaled floating tensors, one after the other, made on the CPU: the device may have no room for them.
+
+    Those of several whole numbers may be masks: rolled, when there are no others.
+    """
     floats = [is_floating(tensor) for _, tensor in case.tensors]
     masks = [floats[place] and is_mask(tensor) for place, (_, tensor) in enumerate(case.tensors)]
     only_masks = masks == floats
-    values = []
     for place, (_, tensor) in enumerate(case.tensors):
         if not floats[place] or (masks[place] and not only_masks):
-            values.append(None)
+            yield None
         elif masks[place]:
-            values.append(tensor.detach().roll(number))
+            yield tensor.detach().cpu().roll(number)
         else:
-            values.append(scaled(tensor.detach(), generator(seed, case.index, "scale%d/%d" % (number, place))))
-    return values
+            yield scaled(tensor.detach().cpu(), generator(seed, case.index, "scale%d/%d" % (number, place)))
 
 
 def is_floating(tensor):
@@ -99,13 +100,13 @@ def is_mask(tensor):
     """Whole numbers or infinities of more than one value."""
     if tensor.is_complex():
         return False
-    numbers = once(tensor.detach()).to(torch.float64 if tensor.dtype == torch.float64 else torch.float32)
+    numbers = once(tensor.detach()).cpu().to(torch.float64 if tensor.dtype == torch.float64 else torch.float32)
     return bool((numbers == numbers.round()).all()) and bool(numbers.min() != numbers.max())
 
 
 def scaled(tensor, source):
     """Elements times numbers from a half to one."""
-    factors = (torch.rand(tensor.shape, generator=source) / 2 + 0.5).to(tensor.device)
+    factors = torch.rand(tensor.shape, generator=source) / 2 + 0.5
     factors = narrowed(factors, tensor).expand(tensor.shape)
     if tensor.element_size() == 1:
         return (tensor.to(torch.float32) * factors).to(tensor.dtype)

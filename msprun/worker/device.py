@@ -22,6 +22,9 @@ class Host:
         """What a worker tells of it."""
         return {}
 
+    def give_back(self):
+        """Nothing: what is freed is free."""
+
     def stream(self):
         """The handle of the current stream for C libraries, None where there is none."""
 
@@ -53,6 +56,10 @@ class Npu:
             "torch_npu": version("torch_npu"),
             "op_timeout": self.op_timeout,
         }
+
+    def give_back(self):
+        """What torch_npu keeps of freed memory is the device's again."""
+        torch.npu.empty_cache()
 
     def stream(self):
         """Asked afresh each time: reading it also waits until torch_npu's launching thread has nothing left to do."""

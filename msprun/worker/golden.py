@@ -54,7 +54,7 @@ class Golden:
             raise Unavailable("the reference is no torch.nn.Module")
         try:
             with all_cores(), time_limit(self.budget_s):
-                model = copy.deepcopy(self.model).cpu().double()
+                model = on_cpu(self.model).double()
                 leaves = self.run(model, upcast)
         except TimeoutError:
             raise Unavailable("float64 took longer than the budget of %g s" % self.budget_s) from None
@@ -83,6 +83,19 @@ class Golden:
         names = ("mare_ratio", "mere_ratio", "rmse_ratio", "small_ratio")
         severity = max(ratio / limit for ratio, limit in zip(ratios, limits))
         return severity, dict(zip(names, ratios), **finding.figures)
+
+
+def on_cpu(model):
+    """A copy of a model on the CPU. Its tensors never have a second copy on the device, which may have no room."""
+    tensors = [*model.parameters(), *model.buffers()]
+    memo = {id(tensor): moved(tensor) for tensor in tensors if tensor.device.type != "cpu"}
+    return copy.deepcopy(model, memo).cpu()
+
+
+def moved(tensor):
+    copied = tensor.detach().cpu()
+    is_parameter = isinstance(tensor, torch.nn.Parameter)
+    return torch.nn.Parameter(copied, tensor.requires_grad) if is_parameter else copied
 
 
 def wider(golden, reference):

@@ -14,6 +14,7 @@ Every answer is appended to `results.jsonl` before it is sent.
 | describe | | `cases` [{name, shape, dtype}], `notes`: asked when no cases file tells |
 | load | case | `shape`, `dtype` (labels as real), `empty`, `bytes`, `arguments`, `inputs_from`, `notes` |
 | construct | case, side | `construct_s`, `prepare_us` (None without a `prepare`), `notes` |
+| part | case | from now on one side of it at a time is in memory, made again when it is called |
 | first | case, side | `first_us`, `output_bytes`; of the reference also `hash` of its outputs (None without check) |
 | check | case, side, rule, hash | `state`, `rule`, `figures`, `notes` |
 | attack | case, side, rule, hash | the same, of calls with changed contents in the same buffers |

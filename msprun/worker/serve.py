@@ -9,6 +9,7 @@ ANSWERS = {
     "describe": lambda session, request: session.describe(),
     "load": lambda session, request: session.load(request["case"]),
     "construct": lambda session, request: session.construct(request["case"], request["side"]),
+    "part": lambda session, request: session.part(request["case"]),
     "first": lambda session, request: session.first(request["case"], request["side"]),
     "check": lambda session, request: session.check(*checked(request)),
     "attack": lambda session, request: session.attack(*checked(request)),

@@ -4,6 +4,7 @@ import gc
 import os
 import platform
 import sys
+from functools import partial
 
 import torch
 
@@ -16,7 +17,7 @@ from .cache import POLICIES, llc_bytes
 from .calling import call_once, time_blocks
 from .check import Check
 from .collector import COLLECTORS
-from .construct import build, copy_weights, init_forms, prepare
+from .construct import build, copy_weights, init_forms, prepare, weights_of
 from .contents import shrink
 from .device import KINDS
 from .failures import Refusal, StageError, at, message
@@ -25,6 +26,7 @@ from .grad import Differentiated, leaves_of
 from .guard import Mark
 from .leaves import size_bytes
 from .libraries import same_libraries
+from .parting import let_go
 from .poison import poison, scrub
 from .provider import Provider, find_provider
 from .seeding import seed_everything
@@ -144,17 +146,40 @@ class Session:
     def construct(self, index, side):
         """Build a side's model and choose the form of its call."""
         case = self.case(index, "construct")
+        if case.is_parted:
+            self.empty(case)
         self.module(side)
         cls = self.folders.of(side).cls(self.job.files[side], self.job.classes[side], side)
-        notes = []
         with at("construct", side):
             with self.watch.running(side):
                 forms = init_forms(self.init_inputs(side), index, self.case_count())
                 model, seconds = build(cls, forms, self.seed, self.device)
-                if side != REFERENCE and REFERENCE in case.sides:
-                    notes = copy_weights(case.sides[REFERENCE].model, model)
+                given = case.weights
+                if given is None and side != REFERENCE and REFERENCE in case.sides:
+                    given = weights_of(case.sides[REFERENCE].model)
+                notes = copy_weights(given, model)
             prepare_us = self.join(case, side, model)
         return {"construct_s": seconds, "prepare_us": prepare_us, "notes": notes}
+
+    def part(self, index):
+        """From now on have one side of a case at a time: no two fit into memory together."""
+        case = self.case(index, "construct")
+        case.bring = partial(self.bring, case)
+        self.empty(case)
+        return {}
+
+    def empty(self, case):
+        """Let go of all sides of a case."""
+        with at("construct"), self.watch.marked(REFERENCE):
+            self.watch.reference.models.pop(case.index, None)
+            let_go(case, self.host)
+
+    def bring(self, case, side):
+        """Make a side again that was let go; what is known of it stays known."""
+        told = case.sides[side]
+        self.construct(case.index, side)
+        told.fill(case.sides[side])
+        case.sides[side] = told
 
     def join(self, case, side, model):
         """Have a model take its place in a case; the microseconds in which `prepare` made it ready, or None."""

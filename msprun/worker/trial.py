@@ -18,7 +18,8 @@ THREADS_S = 0.25
 class Trial(NamedTuple):
     """`leaves` are copies of `output` made at once, `changed` the leaves of changed inputs by position.
 
-    `is_late` says that output or inputs changed after the call had returned.
+    `is_late` says that output or inputs changed after the call had returned, `shared` are the positions of the inputs
+    whose memory the output shares.
     """
 
     output: Any
@@ -26,6 +27,7 @@ class Trial(NamedTuple):
     leaves: list
     changed: dict
     is_late: bool = False
+    shared: frozenset = frozenset()
 
     @property
     def tensors(self):
@@ -36,25 +38,32 @@ class Trial(NamedTuple):
         """The output no longer holds what the call gave."""
         return differ(self.leaves, leaves_of(self.output))
 
-    def inputs_shared(self, case):
-        """Positions of the inputs whose memory the output shares."""
-        mine = [tensor for _, tensor in self.tensors]
-        return {place for place, (_, tensor) in enumerate(case.tensors) if any(overlaps(tensor, one) for one in mine)}
-
 
 def attempt(session, case, side, seed):
-    """The Trial of one call on the inputs as they are, in poisoned memory unless the side is the reference."""
+    """The Trial of one call on the inputs as they are, in poisoned memory unless the side is the reference.
+
+    Where the sides do not fit into memory together, it does not keep the output.
+    """
+    call = case.side(side).call
     if side != "reference":
         poison(case.sizes, session.device)
     threads = set(threading.enumerate())
     running = session.watch.running(side) if side != "reference" else session.watch.marked(side)
-    output, us = call_once(running, case.side(side).call, seed, session.host)
+    output, us = call_once(running, call, seed, session.host)
     leaves = leaves_of(output)
     is_late = False
     if side != "reference":
         wait(threads, us)
         is_late = differ(leaves, leaves_of(output))
-    return Trial(output, us, leaves, case.settle(), is_late)
+    shared = inputs_shared(output, case)
+    return Trial(None if case.is_parted else output, us, leaves, case.settle(), is_late, shared)
+
+
+def inputs_shared(output, case):
+    """Positions of the inputs whose memory an output shares."""
+    mine = [tensor for _, tensor in tensors_in(output, "output")]
+    inputs = [tensor for _, tensor in case.tensors]
+    return frozenset(place for place, tensor in enumerate(inputs) if any(overlaps(tensor, one) for one in mine))
 
 
 def wait(threads, us):

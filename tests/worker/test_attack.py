@@ -16,10 +16,11 @@ RULE = {"mask": None}
 
 
 class Ordeal:
-    """All that a parent asks of a case with one candidate, and what came of it."""
+    """All that a parent asks of a case with one candidate, and what came of it; `apart`: one side at a time."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, apart: bool = False) -> None:
         self.session = session
+        self.apart = apart
         self.notes: list[dict[str, Any]] = []
         self.verdict: dict[str, Any] = {}
         self.steps: list[str] = []
@@ -32,6 +33,8 @@ class Ordeal:
 
     def run(self) -> Ordeal:
         self.ask("load")
+        if self.apart:
+            self.ask("part")
         digest = None
         for side in ("reference", "candidate"):
             self.ask("construct", side=side)
@@ -39,13 +42,17 @@ class Ordeal:
         words = {"side": "candidate", "rule": None, "hash": digest}
         for do in ("check", "attack", "recheck"):
             if do == "recheck":
-                self.times = self.ask("time", blocks=[["reference", 1], ["candidate", 2]] * 5)["elapsed_ns"]
+                self.times = self.ask("time", blocks=self.blocks)["elapsed_ns"]
                 self.operators = self.ask("breakdown", side="candidate")
             self.verdict = self.ask(do, **words)
             self.steps.append(do)
             if self.verdict["state"] != "correct":
                 break
         return self
+
+    @property
+    def blocks(self) -> list[list[Any]]:
+        return [["candidate", 2]] * 5 if self.apart else [["reference", 1], ["candidate", 2]] * 5
 
     @property
     def state(self) -> str:
