@@ -75,6 +75,9 @@ class Collector(Profiler, Protocol):
     def complaint(self, said: str) -> str | None:
         """What its own output says went wrong, in a line."""
 
+    def remedy(self, said: str) -> str | None:
+        """What to do about that, None where nothing better is known than to read it."""
+
     def refused(self, said: str) -> tuple[str, ...]:
         """The words of its command that its output says are not known, and that a session can do without."""
 

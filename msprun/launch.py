@@ -225,9 +225,8 @@ class Worker:
         return COLLECTORS[self.session.profiler].complaint(self.said())
 
     def said(self) -> str:
-        """The last lines of the program around the worker; without one the worker's own, whose stdout is diverted."""
-        command = self.session.command
-        return "\n".join(_tail(command.stdout if command.dies_with_parent else command.stderr))
+        """The last lines of the session's log."""
+        return "\n".join(_tail(self.session.log))
 
     def _guilty(self, side: Side | None) -> Side | None:
         """The side whose call was running: the worker marks it before each block."""

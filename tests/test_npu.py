@@ -61,6 +61,19 @@ def assert_all_but_the_silent_side(made: Emulated, ran: Ran, way: str) -> None:
     assert (ran.row(3)["asc_us"], ran.row(3)["failure"]["kind"]) == (None, "no_kernels")
 
 
+def assert_no_times_without_msprof(ran: Ran) -> None:
+    """torch_npu's profiler is taken and said, and cannot parse what it collected."""
+    chosen = ran.result["provenance"]["profiler.kind"]
+    assert (chosen["value"], chosen["why"]) == ("torch_npu", "there is no msprof on PATH")
+    assert "no_msprof" in {remark["code"] for remark in ran.result["remarks"]}
+    for side in SIDES:
+        failure = ran.row(1)[side]["failure"]
+        assert (ran.code, failure["stage"], failure["kind"]) == (1, "accounting", "not_measurable")
+        assert "'msprof' command not found" in failure["message"]
+        assert "source set_env.sh of CANN" in failure["hint"]
+        assert failure["log"] == "sessions/1/stderr.log"
+
+
 def without_markers(made: Emulated) -> None:
     """A toolkit whose library of markers is not there."""
     home = made.folder / "home"
@@ -75,6 +88,11 @@ def without_msprof(made: Emulated) -> None:
     bare.mkdir()
     (bare / "npu-smi").symlink_to(Path(full) / "npu-smi")
     made.environ["PATH"] = os.pathsep.join([str(bare), *rest])
+
+
+def without_mstx(made: Emulated) -> None:
+    """A torch_npu from before its markers."""
+    made.environ["FAKE_CANN_MSTX_API"] = "none"
 
 
 def below_msprof(made: Emulated) -> None:
@@ -111,8 +129,8 @@ HOSTS: tuple[tuple[str, Callable[[Emulated], None] | None, tuple[str, ...], str]
     ("silent:neg", without_markers, ("order=sequential",), "gaps"),
     ("msprof_tx_host_only", None, ("cache=flush",), "gaps"),
     ("", None, ("cache=flush", "order=sequential"), "markers"),
-    ("", without_msprof, (), "separators"),
-    ("", below_msprof, ("profiler=torch_npu", "order=sequential"), "separators"),
+    ("", below_msprof, ("profiler=torch_npu", "order=sequential"), "markers"),
+    ("", without_mstx, ("profiler=torch_npu",), "separators"),
 )
 
 
@@ -122,16 +140,20 @@ def test_times_are_the_truth_however_borders_are_found_and_whoever_collects(tmp_
         made.operator((1, 2, 3), REFERENCE, ALL_KINDS)
         if change is not None:
             change(made)
-    found = run_all(hosts, [host[2] for host in HOSTS])
+    lacking = Emulated(tmp_path / "lacking")
+    lacking.operator((1,), REFERENCE, CANDIDATE)
+    without_msprof(lacking)
+    *found, bare = run_all([*hosts, lacking], [*(host[2] for host in HOSTS), ("retry=0",)])
     for made, ran, host in zip(hosts, found, HOSTS, strict=True):
         assert_all_but_the_silent_side(made, ran, host[3])
     assert "libms_tools_ext" in found[0].result["environment"]["worker"]["markers_why"]
-    alone = found[5].result
-    assert alone["provenance"]["profiler.kind"]["value"] == "torch_npu"
-    assert alone["provenance"]["profiler.kind"]["why"] == "there is no msprof on PATH"
-    assert "no_msprof" in {remark["code"] for remark in alone["remarks"]}
-    assert {row["accounting"]["reference"]["source"] for row in alone["per_case"]} == {"kernel_details"}
-    assert all("msprof" not in command.split()[0] for command in (*found[5].sessions, *found[6].sessions))
+    inner, silent = found[-2:]
+    for ran in (inner, silent):
+        assert {row["accounting"]["reference"]["source"] for row in ran.result["per_case"]} == {"kernel_details"}
+        assert all("msprof" not in command.split()[0] for command in ran.sessions)
+    assert inner.result["environment"]["worker"]["markers"] is True
+    assert "no attribute 'mstx'" in silent.result["environment"]["worker"]["markers_why"]
+    assert_no_times_without_msprof(bare)
 
 
 def test_an_operator_has_the_same_time_in_every_order_count_isolation_and_accident(tmp_path: Path) -> None:

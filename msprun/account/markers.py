@@ -15,6 +15,8 @@ from msprun.account.stream import Ints, Stream
 from msprun.model.call import Refusal
 
 DOMAIN = "msprun"
+# Where torch_npu puts ranges of old versions, which know no domain.
+_UNNAMED = "default"
 _PROBE = "mr|probe"
 _MESSAGE = re.compile(r"mr\|(\d{1,15})")
 # Kernel and marker times are rounded to the profiler's grain, each by itself.
@@ -48,7 +50,7 @@ class Ranges(Struct, frozen=True, kw_only=True):
 
 
 def markers(frame: pd.DataFrame | None) -> tuple[Marker, ...]:
-    """Markers of our domain in a MARKERS frame; where none is written, those with a message of ours."""
+    """Markers of our domain in a MARKERS frame; of none and of the default one those with a message of ours."""
     return () if frame is None else tuple(_ours(frame))
 
 
@@ -98,7 +100,7 @@ def _ours(frame: pd.DataFrame) -> Iterator[Marker]:
     names = ("message", "domain", "start_ns", "end_ns", "device_start_ns", "device_end_ns")
     for message, domain, *times in zip(*(frame[name].tolist() for name in names), strict=True):
         named = _MESSAGE.fullmatch(str(message))
-        if str(message) != _PROBE and (domain == DOMAIN or (pd.isna(domain) and named)):
+        if str(message) != _PROBE and (domain == DOMAIN or (named and (pd.isna(domain) or domain == _UNNAMED))):
             begin, end, *device = times
             yield Marker(
                 message=str(message), number=int(named[1]) if named else None, host=(begin, end),

@@ -85,7 +85,7 @@ def _profilers(msprof: Path | None, why: str, others: tuple[Path, ...]) -> Itera
     if msprof is None:
         yield Finding(
             code="no_msprof",
-            message="no msprof is on PATH, so torch_npu's own profiler is used",
+            message="no msprof is on PATH, so torch_npu's own profiler is used, whose parser calls msprof too",
             hint="source set_env.sh of CANN to have msprof",
         )
     if others:

@@ -20,7 +20,7 @@ from msprun.model.call import SideAccount
 from msprun.model.failure import Failure
 from msprun.model.measurement import Remark
 from msprun.model.operator import Side
-from msprun.model.plan import Plan, Session
+from msprun.model.plan import Plan
 from msprun.plan import Bench, Service
 from msprun.profiler import COLLECTORS
 from msprun.stat.estimate import paired
@@ -164,7 +164,7 @@ class Apart:
         if self._is_refused:
             return False
         if isinstance(timer, Recording):
-            is_sound = self._book(crew.sessions[-1], timer, waiting, seen)
+            is_sound = self._book(crew, timer, waiting, seen)
             (self._read if is_sound else self._wanted).extend(self._captures(crew))
         return True
 
@@ -217,11 +217,14 @@ class Apart:
             self._changed(tally)
         return bool(timer.present(tally))
 
-    def _book(self, session: Session, timer: Recording, waiting: Sequence[Tally], beside: Seen | None) -> bool:
+    def _book(self, crew: Crew, timer: Recording, waiting: Sequence[Tally], beside: Seen | None) -> bool:
         """Take over what the session's records say of each side; whether all of them have a sound time."""
         from msprun.measure.reckon import reckon  # brings pandas, which nothing before the first records needs
 
         assert self._collector is not None
+        session, said = crew.sessions[-1], crew.said()
+        log = f"sessions/{session.number}/{session.log.name}"
+        complaint, remedy = self._collector.complaint(said), self._collector.remedy(said)
         found = reckon(self._collector, session, timer.ran, self._plan.limits.timeout_s, beside)
         accounts = found.accounts
         self.remarks += found.remarks
@@ -232,7 +235,7 @@ class Apart:
             if tally.sides[seen.side].failure is not None:
                 continue
             book(tally, seen, timer.hosts, self._plan.profiling.metric)
-            why = failure(seen, accounts, f"sessions/{session.number}/stdout.log")
+            why = failure(seen, accounts, log, complaint, remedy)
             if why is not None or is_suspect(seen):
                 self._bad[seen.case, seen.side] = seen, why
                 is_bad = True

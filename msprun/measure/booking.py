@@ -21,7 +21,7 @@ _WHY = {
 _NEXT = {
     "no_kernels": "does it run on the device? A result from the host's cores has no kernel there",
     "unsplit": "isolation=case gives each side of each case a process of its own",
-    "not_measurable": "see the session's stdout.log; keep_prof=true keeps the profiler's files",
+    "not_measurable": "see the session's log; keep_prof=true keeps the profiler's files",
 }
 
 
@@ -32,17 +32,21 @@ def book(tally: Tally, account: SideAccount, hosts: Mapping[int, Sample], metric
     tally.add([_sample(host, one, metric) for host, one in seen])
 
 
-def failure(account: SideAccount, accounts: Accounts, log: str) -> Failure | None:
-    """Why the account allows no number; None where it does."""
+def failure(
+    account: SideAccount, accounts: Accounts, log: str, complaint: str | None = None, remedy: str | None = None
+) -> Failure | None:
+    """Why the account allows no number; None where it does. `complaint` and `remedy` are the collector's own words."""
     why = _WHY.get(account.verdict)
     if why is None:
         return None
     refusals = ", ".join(f"{refusal.method}: {refusal.code}" for refusal in accounts.refusals)
+    said = {"unsplit": refusals, "not_measurable": complaint}.get(account.verdict)
+    hint = remedy if account.verdict == "not_measurable" else None
     return Failure(
         stage="accounting",
         kind=account.verdict,
-        message=f"{account.verdict}: {why}" + (f" ({refusals})" if refusals and account.verdict == "unsplit" else ""),
-        hint=_NEXT[account.verdict],
+        message=f"{account.verdict}: {why}" + (f" ({said})" if said else ""),
+        hint=hint or _NEXT[account.verdict],
         log=log,
     )
 

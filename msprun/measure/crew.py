@@ -160,6 +160,7 @@ class Crew:
             reply = self._present().ask("collect", "launch", self._plan.limits.timeout_s, word=word)
             if reply.failure is not None:
                 raise MachineError(f"torch_npu.profiler: {reply.failure.message}", "try profiler=msprof")
+            self._on_hello({name: reply.body[name] for name in ("markers", "markers_why") if name in reply.body})
 
     def stored(self, tally: Tally) -> str | None:
         """The hash of the reference's outputs that this worker keeps for a case; None without a check."""
@@ -189,6 +190,10 @@ class Crew:
     def is_refused(self) -> bool:
         """Somebody else profiles the device, so that nobody collects in this session."""
         return self._worker is not None and self._is_occupied(self._worker)
+
+    def said(self) -> str:
+        """The last lines of what the collector prints, or the worker that it works in."""
+        return "" if self._worker is None else self._worker.said()
 
     def look_back(self) -> Seen | None:
         """What was seen of the device around a session that is over; None where nobody looks, or none began."""

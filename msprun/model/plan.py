@@ -141,6 +141,11 @@ class Session(Struct, frozen=True, kw_only=True):
     command: Command
     collector: str | None = None
 
+    @property
+    def log(self) -> Path:
+        """What the program around the worker prints; without one the worker's own, whose stdout is diverted."""
+        return self.command.stdout if self.command.dies_with_parent else self.command.stderr
+
 
 class Provenance(Struct, frozen=True, kw_only=True):
     """Where a value came from, and for `auto` why it was chosen."""

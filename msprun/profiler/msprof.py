@@ -54,6 +54,9 @@ class Msprof(Clock):
             return f"msprof says that the application died: {_meaning(died.group(1))}"
         return f"msprof: {errors[0]}" if errors else None
 
+    def remedy(self, said: str) -> None:
+        """Its complaints say what there is to say."""
+
     def refused(self, said: str) -> tuple[str, ...]:
         """The words of its command that this msprof does not know and that a session can do without."""
         return tuple(word for word in _UNKNOWN.findall(said) if word == _DISPENSABLE)

@@ -42,9 +42,15 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 def profs(folder: Path) -> tuple[Path, ...]:
-    """The PROF_... and ..._ascend_pt folders directly in a folder (itself, where it is one), the oldest first."""
-    if _PROF.fullmatch(folder.name):
-        return (folder,)
+    """The PROF_... and ..._ascend_pt folders directly in a folder (itself, where it is one), the oldest first.
+
+    Behind a ..._ascend_pt folder comes the PROF_... inside of it, which torch_npu's profiler had msprof export.
+    """
+    outer = (folder,) if _PROF.fullmatch(folder.name) else _inside(folder)
+    return tuple(root for place in outer for root in (place, *_inside(place)))
+
+
+def _inside(folder: Path) -> tuple[Path, ...]:
     found = [path for path in _entries(folder) if _PROF.fullmatch(path.name) and is_inside(path, folder)]
     return tuple(sorted((path for path in found if path.is_dir()), key=lambda path: (_started(path), path.name)))
 

@@ -1,12 +1,16 @@
 """Who sees what a call does on the device: nobody, the msprof around this process, or torch_npu's profiler in it."""
 
+import contextlib
 import os
 
 import torch
 
 from .borders import Plain, Recorded, Synchronised
 from .failures import Refusal
-from .marks import Marks
+from .marks import Marks, TorchMarks
+
+# How its profiler is asked for markers: today's word, the older one, and none where it knows neither.
+MARKED = ({"mstx": True}, {"msprof_tx": True}, {})
 
 
 class NoCollector:
@@ -36,36 +40,31 @@ class Msprof(NoCollector):
         self.borders = Recorded(device, self.marks)
 
     def environment(self):
-        return {"markers": self.marks.why is None, "markers_why": self.marks.why}
+        return whether(self.marks)
 
 
 class TorchNpu(NoCollector):
-    """torch_npu's own profiler. It records no C markers, so calls lie apart and are told by the host's times."""
+    """torch_npu's own profiler. It ignores markers of C libraries, and torch_npu's own ones work once it runs."""
 
     def __init__(self, device):
         if any(name in os.environ for name in ("PROFILER_SAMPLECONFIG", "PROFILING_MODE")):
             raise Refusal("torch_npu.profiler does nothing under msprof: unset PROFILER_SAMPLECONFIG, PROFILING_MODE")
-        self.borders = Recorded(device, Silent())
+        self.marks = TorchMarks(lambda: torch.npu.current_stream())
+        self.borders = Recorded(device, self.marks)
         self.profile = None
-
-    def environment(self):
-        return {"markers": False, "markers_why": Silent.why}
 
     def begin(self, folder):
         import torch_npu
 
         made = torch_npu.profiler
-        # Level1 says what kind of core ran a kernel; counters of the cores would stretch what they count.
-        options = made._ExperimentalConfig(
-            profiler_level=made.ProfilerLevel.Level1, aic_metrics=made.AiCMetrics.AiCoreNone, data_simplification=False
-        )
         self.profile = made.profile(
             activities=[made.ProfilerActivity.CPU, made.ProfilerActivity.NPU],
             on_trace_ready=made.tensorboard_trace_handler(str(folder / "profile")),
-            experimental_config=options,
+            experimental_config=options(made),
         )
         self.profile.start()
-        return {}
+        self.marks.probe()
+        return whether(self.marks)
 
     def end(self):
         torch.npu.synchronize()
@@ -73,10 +72,24 @@ class TorchNpu(NoCollector):
         return {}
 
 
-class Silent:
-    """No markers."""
+def options(made):
+    """What torch_npu's profiler, the module `made`, is asked for."""
+    # Level1 says what kind of core ran a kernel; counters of the cores would stretch what they count. Simplified data
+    # lack the table of markers.
+    words = {
+        "profiler_level": made.ProfilerLevel.Level1,
+        "aic_metrics": made.AiCMetrics.AiCoreNone,
+        "data_simplification": False,
+    }
+    for marked in MARKED[:-1]:
+        with contextlib.suppress(TypeError):
+            return made._ExperimentalConfig(**words, **marked)
+    return made._ExperimentalConfig(**words, **MARKED[-1])
 
-    why = "torch_npu.profiler records no markers of C libraries"
+
+def whether(marks):
+    """Do markers work, and why not?"""
+    return {"markers": marks.why is None, "markers_why": marks.why}
 
 
 COLLECTORS = {None: NoCollector, "msprof": Msprof, "torch_npu": TorchNpu}

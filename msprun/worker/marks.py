@@ -1,7 +1,7 @@
-"""Markers on the device's stream by CANN's own C library: the one kind that the msprof command records.
+"""Markers on the device's stream: by CANN's own C library for msprof, by torch_npu's mstx for torch_npu's profiler.
 
-torch_npu's mstx does nothing under msprof, and `import mstx` was seen to hang; so ctypes, one probe, and the reason
-where it does not answer.
+Each collector records one kind alone: torch_npu's does nothing under msprof, where `import mstx` was also seen to hang.
+So there is one probe, and the reason where it does not answer.
 """
 
 import ctypes
@@ -36,6 +36,47 @@ class Marks:
     def end(self, handle):
         """Close a range."""
         self.lib.mstxDomainRangeEnd(self.domain, handle)
+
+
+class TorchMarks:
+    """The same by torch_npu. `why` there are none is known by `probe` alone: they answer while its profiler runs.
+
+    Its first versions know no domain and take nothing for a stream but the object, which `current_stream` answers.
+    """
+
+    def __init__(self, current_stream):
+        self.stream = current_stream
+        self.mstx = None
+        self.words = {"domain": DOMAIN.decode()}
+        self.why = "torch_npu.profiler has not begun"
+
+    def probe(self):
+        """Set one, now that the profiler runs. Whatever goes wrong is a reason to do without them."""
+        try:
+            import torch_npu
+
+            self.mstx = torch_npu.npu.mstx
+            handle = self.first()
+            self.why = None if handle else "torch_npu.npu.mstx.range_start answered 0: no profiler listens"
+            self.end(handle)
+        except Exception as error:
+            self.why = "torch_npu.npu.mstx: %s: %s" % (type(error).__name__, error)
+
+    def first(self):
+        """The handle of the first range; from now on without a domain, where it takes none."""
+        try:
+            return self.mstx.range_start("mr|probe", self.stream(), **self.words)
+        except TypeError:
+            self.words = {}
+            return self.mstx.range_start("mr|probe", self.stream())
+
+    def start(self, number):
+        """Open the range of a call, on the device's stream; its handle."""
+        return self.mstx.range_start("mr|%d" % number, self.stream(), **self.words)
+
+    def end(self, handle):
+        """Close a range."""
+        self.mstx.range_end(handle, **self.words)
 
 
 def load():

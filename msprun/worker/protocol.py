@@ -21,7 +21,7 @@ Every answer is appended to `results.jsonl` before it is sent.
 | cache_facts | case | `sets`, `bytes` (of all sets, or of the buffer that flushes), `llc_bytes` |
 | time | case, blocks [[side, calls], ...] | `elapsed_ns` [one a block], `recorded` |
 | boost | case | `recorded`; before a visit, on devices that clock down |
-| collect | word `begin` or `end` | with the collector `torch_npu`: nothing before `begin` is in its files |
+| collect | word `begin` or `end` | `torch_npu` alone: nothing before is in its files; `begin` tells of `markers` |
 | recheck | case, side, rule, hash | as check, of one more call with the first inputs |
 | breakdown | case, side | `operators` [{name, calls, duration_us}], `operators_us`, `wall_us`, and two more |
 | probe | | (ok: the worker still computes rightly) |
@@ -39,10 +39,10 @@ operators; `fresh_us`: wall time of the latter, None where the contents cannot c
 a number, null, a list of these, else {kind}.
 `recorded` is None where the host's clock decides, else every call, flush and boost in the order in which they ran:
 [number, case, side or null, `call` | `restore` | `flush` | `boost` | `pause`, start_ns, end_ns] (Unix, host). With a
-collector each lies in a marker `mr|<number>` of the domain `msprun`; `environment` says whether `markers` work, or why
-not; then a separator kernel runs before each call, and behind the last one of a request as a `pause` with a number of
-its own; the host rests on both sides of it. A failure's answer has `abandoned`, the numbers of calls that it does not
-tell of.
+collector each lies in a marker `mr|<number>` of the domain `msprun`; `environment`, or with `torch_npu` the answer to
+`collect`, says whether `markers` work, or why not; then a separator kernel runs before each call, and behind the last
+one of a request as a `pause` with a number of its own; the host rests on both sides of it. A failure's answer has
+`abandoned`, the numbers of calls that it does not tell of.
 `job.json` (beside the wrapper) holds `nonce`, `socket`, `seed`, `device`, `threads`, `folder`, `log`, `mark`,
 `operator` {folder, reference {file, cls}, candidate {file, cls}, against {file, cls, folder} or null},
 `cases` [{index, name, inputs or null}], `sides`, `check` (as CheckRule), `warmup`, `repeats`,

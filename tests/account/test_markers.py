@@ -58,7 +58,7 @@ def overtaken(recording: Recording) -> None:
 
 
 def of_others(recording: Recording) -> None:
-    recording.marks = [mark | {"domain": "default"} for mark in recording.marks]
+    recording.marks = [mark | {"domain": "theirs"} for mark in recording.marks]
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,12 @@ def test_probe_and_markers_of_the_operator_are_not_ours() -> None:
     assert account(recording.kernels, recording.markers, recording.calls, FACTS).borders == "markers"
 
 
-def test_domain_that_is_not_written_is_known_by_the_message() -> None:
+@pytest.mark.parametrize("domain", [None, "default"])
+def test_markers_without_a_domain_of_their_own_are_known_by_the_message(domain: str | None) -> None:
     recording = Recording()
     interleaved(recording, 0, BOTH)
-    recording.marks = [mark | {"domain": None} for mark in recording.marks]
-    recording.marks.append(recording.marks[0] | {"message": "step 1"})
+    recording.marks = [mark | {"domain": domain} for mark in recording.marks]
+    recording.marks += [recording.marks[0] | {"message": message} for message in ("step 1", "mr|probe")]
     assert len(markers(recording.markers)) == len(recording.calls)
     assert account(recording.kernels, recording.markers, recording.calls, FACTS).borders == "markers"
 

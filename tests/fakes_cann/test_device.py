@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cann import Cann
+from tests.fakes_cann.apps import rows
 
 pytestmark = pytest.mark.torch
 PROGRAMS = Path(__file__).parent / "programs"
@@ -133,7 +134,12 @@ def test_its_own_profiler_writes_what_happened(tmp_path) -> None:
     folders = sorted((cann.state / "profiles").glob("*_ascend_pt"))
     details = [folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv" for folder in folders]
     assert "device[0] is occupied" in out
-    assert [file.exists() for file in details] == [True, True, False]
+    # Neither without msprof, which exports the data, nor where somebody else has the channel.
+    assert out.count("'msprof' command not found!") == 1
+    assert [file.exists() for file in details] == [True, True, False, False]
+    outputs = [list(folder.glob("PROF_*/mindstudio_profiler_output")) for folder in folders]
+    assert [len(found) for found in outputs] == [1, 0, 0, 0]  # simplified data keep none
+    assert [len(list(folder.glob("PROF_*/device_0/data"))) for folder in folders] == [1, 1, 1, 0]
     level1, level0 = (file.read_bytes() for file in details[:2])
     assert level1.count(b"\r\n") == level1.count(b"\n") == 5
     lines = level1.decode().splitlines()
@@ -150,6 +156,12 @@ def test_its_own_profiler_writes_what_happened(tmp_path) -> None:
     assert set(marks) == {"ProfilerStep#2", "ProfilerStep#3", "mine|2", "mine|3"}
     inside = [k for k in truth if _lies_in(k, marks["mine|3"])]
     assert [k["op_type"] for k in inside] == ["MatMulV2", "SoftmaxV2"]
+    written = {row["message"]: row for row in rows(next(outputs[0][0].glob("msprof_tx_*.csv")))}
+    assert written.keys() == marks.keys()
+    for message, mark in marks.items():
+        row = written[message]
+        times = [row[f"Device {name}_time(us)"].strip().replace(".", "") for name in ("Start", "End")]
+        assert (row["domain"], times) == ("default", [str(mark["device_start_ns"]), str(mark["device_end_ns"])])
 
 
 def _lies_in(kernel: dict[str, int], mark: dict[str, int]) -> bool:

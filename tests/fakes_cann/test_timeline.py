@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import time
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ ENVIRON = {"FAKE_CANN_NOISE": "0", "FAKE_CANN_QUEUE_US": "0"}
 @pytest.fixture
 def part(monkeypatch):
     """Imports a module of the package without the package itself, which would import torch."""
-    for name, folder in ((PACKAGE, ""), (f"{PACKAGE}.profiler", "profiler")):
+    for name, folder in ((PACKAGE, ""), (f"{PACKAGE}.profiler", "profiler"), (f"{PACKAGE}.npu", "npu")):
         package = ModuleType(name)
         package.__path__ = [str(FAKES / "python" / "torch_npu" / folder)]
         monkeypatch.setitem(sys.modules, name, package)
@@ -187,3 +188,29 @@ def test_a_schedule_counts_as_torch_npu_does(part) -> None:
     assert names == ["NONE", *once, *once, "NONE"]
     with pytest.raises(ValueError):
         options.schedule(wait=0, active=0)
+
+
+def test_the_profilers_markers_have_a_form_of_today_and_an_old_one(part, monkeypatch, capsys) -> None:
+    for name in [name for name in os.environ if name.startswith("FAKE_CANN_")]:
+        monkeypatch.delenv(name)
+    options, today = part("profiler.options"), part("npu.mstx").mstx
+    assert options._ExperimentalConfig(mstx=True, mstx_domain_include=["mine"]).mstx
+    runtime, stream = part("_runtime").RUNTIME, part("npu.streams").current_stream()
+    recorded: list[tuple[str, str]] = []
+    runtime.profiler = SimpleNamespace(
+        takes_marks=lambda domain: domain != "theirs",
+        open_mark=lambda message, domain, moment: recorded.append((message, domain)) or len(recorded),
+    )
+    assert [today.range_start("a", stream, domain="mine"), today.range_start("b", stream, domain="theirs")] == [1, 0]
+    with pytest.warns(UserWarning, match="Invalid stream"):
+        assert today.range_start("c", 7) == 0
+    monkeypatch.setenv("FAKE_CANN_MSTX_API", "old")
+    old = importlib.reload(part("npu.mstx")).mstx
+    assert (old.range_start("d", stream), old.range_start("e", 7), old.range_start("f")) == (2, 0, 0)
+    assert capsys.readouterr().out.count("<class 'Warning'> Invalid type for stream argument") == 2
+    with pytest.raises(TypeError):
+        old.range_start("g", stream, domain="mine")
+    with pytest.raises(TypeError, match="'mstx'"):
+        options._ExperimentalConfig(mstx=True)
+    assert options._ExperimentalConfig(msprof_tx=True).mstx
+    assert recorded == [("a", "mine"), ("d", "default")]

@@ -64,6 +64,18 @@ def test_a_side_without_a_sound_time_has_a_failure_that_names_the_verdict(verdic
     assert "\n" not in found.message
 
 
+def test_the_collectors_own_words_are_for_sides_that_it_left_no_records_of() -> None:
+    nothing = Accounts(sides=(), borders=None)
+    found = failure(account(verdict="not_measurable"), nothing, "log", "msprof: it broke", "mend it")
+    assert found is not None
+    assert found.message.endswith("(msprof: it broke)") and found.hint == "mend it"
+    plain = failure(account(verdict="not_measurable"), nothing, "log")
+    assert plain is not None and plain.hint is not None
+    assert "(" not in plain.message and "keep_prof=true" in plain.hint
+    silent = failure(account(verdict="no_kernels"), nothing, "log", "msprof: it broke", "mend it")
+    assert silent is not None and "broke" not in silent.message and silent.hint != "mend it"
+
+
 @pytest.mark.parametrize("verdict", ["exact", "lost_rows", "varying_kernels", "low_clock", "shared_device"])
 def test_a_flagged_time_is_still_a_time(verdict: Any) -> None:
     assert failure(account(verdict=verdict), Accounts(sides=(), borders="markers"), "log") is None

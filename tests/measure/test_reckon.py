@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from msprun.measure.reckon import Reckoning, reckon
 from msprun.measure.recording import Ran
 from msprun.model.call import DeviceCall
 from msprun.model.plan import Command, Session
 from msprun.profiler.msprof import Msprof
+from msprun.profiler.torch_npu import TorchNpu
 
 START_NS = 1_780_000_000_000_000_000
 HEADER = "Device_id,Task ID,Stream ID,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Block Num"
@@ -62,3 +65,51 @@ def test_a_torn_row_is_said_with_file_and_line_and_costs_its_call(tmp_path: Path
     assert remark.figures["what"].startswith(
         "sessions/1/PROF_1/mindstudio_profiler_output/op_summary_20260605161737.csv:9: "
     )
+
+
+DETAILS = "ASCEND_PROFILER_OUTPUT/kernel_details.csv"
+PROF = "PROF_000001_20260605161708478_ABCDEFGHIJKLMNOP/mindstudio_profiler_output"
+MARKS = (
+    "Device_id,pid,tid,category,event_type,payload_type,payload_value,Start_time(us),End_time(us),message_type,message,"
+    "domain,mark_id,Device Start_time(us),Device End_time(us)"
+)
+
+
+def torch_npus(folder: Path, tables: dict[str, str]) -> Reckoning:
+    """A session of torch_npu's profiler that left these files."""
+    made = session(folder)
+    for name, text in tables.items():
+        file = made.folder / "profile" / "host_77_20260605161708478_ascend_pt" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    return reckon(TorchNpu(), made, Ran(calls=tuple(calls(8))), 1.0, None)
+
+
+def mark(number: int, domain: str) -> str:
+    """The range of a call, on the host and 10 us later on the device."""
+    offsets = (0, 500_000, 10_000, 510_000)
+    start, end, *device = [f"{(START_NS + number * 1_000_000 + offset) / 1000:.3f}" for offset in offsets]
+    return f"0,77,77,0,start/end,0,0,{start},{end},0,mr|{number},{domain},{number + 2},{','.join(device)}"
+
+
+@pytest.mark.parametrize("domain", ["msprun", "default", ""])
+def test_markers_of_torch_npus_profiler_are_those_of_the_msprof_inside_of_it(tmp_path: Path, domain: str) -> None:
+    kernels = ["Name,Type,Accelerator Core,Start Time(us),Duration(us)"]
+    kernels += [",".join(line(number).split(",")[3:8]) for number in range(8)]
+    marks = [MARKS, *(mark(number, domain) for number in range(8))]
+    tables = {DETAILS: "\n".join([*kernels, ""]), f"{PROF}/msprof_tx_20260605161737.csv": "\n".join([*marks, ""])}
+    found = torch_npus(tmp_path, tables)
+    (side,) = found.accounts.sides
+    assert (side.verdict, side.source, found.accounts.borders) == ("exact", "kernel_details", "markers")
+    assert {time.device_ns for time in side.times} == {20_000}
+
+
+def test_without_kernel_details_the_op_summary_behind_it_serves(tmp_path: Path) -> None:
+    text = "\n".join([HEADER, *map(line, range(8)), ""])
+    (side,) = torch_npus(tmp_path, {f"{PROF}/op_summary_20260605161737.csv": text}).accounts.sides
+    assert (side.verdict, side.source) == ("exact", "op_summary")
+
+
+def test_a_parser_that_left_no_table_at_all_has_left_nothing_to_measure(tmp_path: Path) -> None:
+    (side,) = torch_npus(tmp_path, {"FRAMEWORK/torch.op_range": ""}).accounts.sides
+    assert (side.verdict, side.figures) == ("not_measurable", {"reason": "no_table"})

@@ -114,6 +114,17 @@ def test_prof_folders_are_listed_by_their_begin(session: Path, put: Put) -> None
     assert tree.profs(late) == (late,)
 
 
+def test_the_prof_folder_of_torch_npus_profiler_is_read_beside_its_own_tables(session: Path) -> None:
+    outer = session / "host_4711_20260605161708478_ascend_pt"
+    inner = outer / PROF
+    output = inner / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    (output / "op_summary_20260605161737.csv").write_text("".join(f"{entry}\n" for entry in rows(1, 2)))
+    assert tree.profs(session) == tree.profs(outer) == (outer, inner)
+    for folder in (session, outer):
+        assert op_summary.read(folder).frame["task"].tolist() == [1, 2]
+
+
 def test_the_layout_of_2022_has_a_file_a_device_and_iteration(session: Path) -> None:
     for number, name in enumerate(("op_summary_0_1_1.csv", "op_summary_0_1_2.csv", "op_summary_0_1_10.csv")):
         path = session / PROF / "device_1" / "summary" / name

@@ -21,7 +21,10 @@ def iterate(prof, count):
 
 assert npu.mstx.range_start("nobody listens", torch.npu.current_stream()) == 0
 config = profiler._ExperimentalConfig(
-    profiler_level=profiler.ProfilerLevel.Level1, aic_metrics=profiler.AiCMetrics.PipeUtilization, mstx=True
+    profiler_level=profiler.ProfilerLevel.Level1,
+    aic_metrics=profiler.AiCMetrics.PipeUtilization,
+    mstx=True,
+    data_simplification=False,
 )
 with profiler.profile(
     activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU],
@@ -32,6 +35,10 @@ with profiler.profile(
     iterate(prof, 5)
 with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(folder)):
     x + 1
+path = os.environ.pop("PATH")
+with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(folder)):
+    x + 1
+os.environ["PATH"] = path
 with open(os.path.join(os.environ["FAKE_CANN_STATE"], "channel-0.lock"), "a") as another:
     fcntl.flock(another, fcntl.LOCK_EX)
     with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(folder)):

@@ -1,12 +1,18 @@
 """torch.npu: devices, streams, events, memory."""
 
+import os
+
 import torch
 
 from .._runtime import RUNTIME
 from .mstx import mstx
 from .streams import Event, Stream, current_stream, default_stream, set_stream, stream
 
-__all__ = ["Event", "Stream", "current_stream", "default_stream", "mstx", "set_stream", "stream"]
+__all__ = ["Event", "Stream", "current_stream", "default_stream", "set_stream", "stream"]
+if os.environ.get("FAKE_CANN_MSTX_API") == "none":
+    del mstx
+else:
+    __all__ += ["mstx"]
 
 
 def torch_device(index):

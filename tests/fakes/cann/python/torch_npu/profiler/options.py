@@ -1,5 +1,6 @@
 """What torch_npu.profiler can be asked for."""
 
+import os
 from enum import Enum
 
 
@@ -41,14 +42,20 @@ class ExportType:
     Db = "db"
 
 
+# Not yet known where FAKE_CANN_MSTX_API is old or none.
+YOUNGER = ("mstx", "mstx_domain_include", "mstx_domain_exclude")
+
+
 class _ExperimentalConfig:
-    """Level and counters; counters need Level1 or more."""
+    """Level, counters and markers; counters need Level1 or more."""
 
     def __init__(self, profiler_level=ProfilerLevel.Level0, aic_metrics=None, l2_cache=False, msprof_tx=False, **more):
         self.profiler_level = profiler_level
         below = profiler_level in (ProfilerLevel.Level0, ProfilerLevel.Level_none)
         self.aic_metrics = AiCMetrics.AiCoreNone if below else aic_metrics or AiCMetrics.PipeUtilization
         self.l2_cache = l2_cache
+        if os.environ.get("FAKE_CANN_MSTX_API") in ("old", "none"):
+            refuse([name for name in YOUNGER if name in more])
         self.mstx = bool(msprof_tx or more.pop("mstx", False))
         self.domains = more.pop("mstx_domain_include", None) or []
         self.not_domains = more.pop("mstx_domain_exclude", None) or []
@@ -57,14 +64,19 @@ class _ExperimentalConfig:
         self.data_simplification = more.pop("data_simplification", True)
         for name in ("record_op_args", "op_attr", "gc_detect_threshold", "host_sys", "sys_io", "sys_interconnection"):
             more.pop(name, None)
-        if more:
-            raise TypeError("__init__() got an unexpected keyword argument %r" % next(iter(more)))
+        refuse(list(more))
 
     @property
     def group(self):
         """The counters' name in tables, None without."""
         names = {value: name for name, value in vars(AiCMetrics).items() if not name.startswith("_")}
         return None if self.aic_metrics == AiCMetrics.AiCoreNone else names[self.aic_metrics]
+
+
+def refuse(names):
+    """As Python does, where there are any."""
+    if names:
+        raise TypeError("__init__() got an unexpected keyword argument %r" % names[0])
 
 
 class Schedule:

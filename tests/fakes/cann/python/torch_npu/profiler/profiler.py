@@ -10,6 +10,7 @@ from pathlib import Path
 from .._runtime import RUNTIME
 from . import tables
 from .options import ProfilerAction, _ExperimentalConfig
+from .raw import Raw
 
 UNDER_MSPROF = (
     "If performance data is collected using the 'msprof' tool. torch_npu profiler api is not effective.",
@@ -72,10 +73,11 @@ class Recording:
             mark["device_end_ns"] = max(now, self.device.time.end_of(mark["stream"]))
         RUNTIME.journal.add("mark", **mark)
 
-    def kernels(self):
-        """Records of the kernels since the beginning, none where another collector holds the device."""
-        found = RUNTIME.journal.records[self.first :] if self.lock is not None else []
-        return [r for r in found if r["t"] == "kernel" and r["device"] == self.device.logic]
+    def records(self):
+        """The record of the process, and all of its device since the beginning."""
+        known = RUNTIME.journal.records
+        mine = [r for r in known[self.first :] if r.get("device", self.device.logic) == self.device.logic]
+        return [r for r in known if r["t"] == "process" and r["device"] == self.device.logic] + mine
 
     def close(self):
         if self.lock is not None:
@@ -174,6 +176,22 @@ class profile:
             self.on_trace_ready(self)
         self.recording, self.steps = None, []
 
+    def parse(self, made, output):
+        """Have msprof export the raw data; tables of torch_npu's own are made of what it wrote."""
+        recorded, tools = self.recording, tables.Tools()
+        raw = Raw(made, recorded, tools)
+        wrong = raw.export()
+        if wrong is not None:
+            say("ERROR", "Failed to export CANN Profiling data. Error msg: %s" % wrong)
+        kernels = raw.kernels()
+        if kernels is not None:
+            details = tables.kernel_details(tools, kernels, self.steps, recorded)
+            (output / "kernel_details.csv").write_bytes(details.encode())
+            closed = [mark for mark in recorded.marks if mark["host_end_ns"] is not None]
+            (output / "trace_view.json").write_text(tables.trace_view(kernels, closed, self.steps))
+        if self.config.data_simplification:
+            raw.simplify()
+
     def schedule_words(self):
         return getattr(self.schedule, "words", None)
 
@@ -186,14 +204,11 @@ class profile:
         output.mkdir(parents=True)
         say("INFO", "Start parsing profiling data: %s" % made)
         recorded = self.recording
-        kernels, closed = recorded.kernels(), [mark for mark in recorded.marks if mark["host_end_ns"] is not None]
         (made / "profiler_info_0.json").write_text(json.dumps(tables.profiler_info(self, (recorded.start_ns, now))))
         (made / "profiler_metadata.json").write_text(json.dumps({"ENV_VARIABLES": {}}))
         (made / "FRAMEWORK").mkdir()
         if recorded.lock is not None:
-            details = tables.kernel_details(kernels, self.steps, self.config, recorded.device.logic)
-            (output / "kernel_details.csv").write_bytes(details.encode())
-            (output / "trace_view.json").write_text(tables.trace_view(kernels, closed, self.steps))
+            self.parse(made, output)
         say("INFO", "All profiling data parsed in a total time of 0:00:%09.6f" % ((time.time_ns() - now) / 1e9))
         return made
 

@@ -18,16 +18,15 @@ LEVEL0 = ("Name", "Type", "Accelerator Core", "Start Time(us)", "Duration(us)", 
 
 
 class Tools:
-    """The tables of the fake msprof, borrowed without leaving a module called `tools` in an operator's process."""
+    """Parts of the fake msprof, borrowed without leaving a module called `tools` in an operator's process."""
 
     def __init__(self):
         folder = str(Path(__file__).resolve().parents[3])
         mine = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "tools"}
         sys.path.insert(0, folder)
         try:
-            self.tables, self.columns, self.chips, self.pmu = (
-                importlib.import_module("tools." + name) for name in ("tables", "columns", "chips", "pmu")
-            )
+            for name in ("tables", "columns", "chips", "pmu", "prof", "capture", "faults"):
+                setattr(self, name, importlib.import_module("tools." + name))
         finally:
             sys.path.remove(folder)
             for name in [name for name in sys.modules if name.partition(".")[0] == "tools"]:
@@ -42,9 +41,9 @@ class Process:
         self.process = {"device": device}
 
 
-def kernel_details(kernels, steps, config, device):
+def kernel_details(tools, kernels, steps, recording):
     """The table's text. `steps` are (number, start_ns, end_ns), none without a schedule."""
-    tools = Tools()
+    config, device = recording.config, recording.device.logic
     chip, version, level0 = tools.chips.chip(), tools.chips.cann(), config.profiler_level == "Level0"
     spelled = tools.columns.fixed(chip.family, version)
     written = [(RENAMED.get(name, name), RENAMED.get(spelling, spelling)) for name, spelling in spelled]
