@@ -151,6 +151,8 @@ def test_times_are_the_truth_however_borders_are_found_and_whoever_collects(tmp_
     for ran in (inner, silent):
         assert {row["accounting"]["reference"]["source"] for row in ran.result["per_case"]} == {"kernel_details"}
         assert all("msprof" not in command.split()[0] for command in ran.sessions)
+        # 200 us + 10: with counters a kernel would take up to 3.75 times as long.
+        assert ran.row(1)["ref_us"] == pytest.approx(210, rel=0.02)
     assert inner.result["environment"]["worker"]["markers"] is True
     assert "no attribute 'mstx'" in silent.result["environment"]["worker"]["markers_why"]
     assert_no_times_without_msprof(bare)

@@ -74,13 +74,16 @@ class TorchNpu(NoCollector):
 
 def options(made):
     """What torch_npu's profiler, the module `made`, is asked for."""
-    # Level1 says what kind of core ran a kernel; counters of the cores would stretch what they count. Simplified data
-    # lack the table of markers.
-    words = {
-        "profiler_level": made.ProfilerLevel.Level1,
-        "aic_metrics": made.AiCMetrics.AiCoreNone,
-        "data_simplification": False,
-    }
+    # Level1 says what kind of core ran a kernel. Simplified data lack the table of markers.
+    found = configured(made, profiler_level=made.ProfilerLevel.Level1, data_simplification=False)
+    # Counters of the cores would stretch what they count. From Level1 on the constructor puts a group of them in the
+    # place of none, also where none is asked for; the runtime gets what is then written here.
+    found._aic_metrics = made.AiCMetrics.AiCoreNone
+    return found
+
+
+def configured(made, **words):
+    """A configuration with markers, if this version has any."""
     for marked in MARKED[:-1]:
         with contextlib.suppress(TypeError):
             return made._ExperimentalConfig(**words, **marked)

@@ -103,13 +103,13 @@ def test_a_torch_npu_without_markers_or_with_broken_ones_has_a_reason(monkeypatc
 
 
 def profiler(*known: str) -> SimpleNamespace:
-    """torch_npu.profiler whose configuration takes these names for markers."""
+    """torch_npu.profiler whose configuration takes these names for markers, and never leaves the counters out."""
 
-    def config(**words: Any) -> dict[str, Any]:
-        unknown = words.keys() - {"profiler_level", "aic_metrics", "data_simplification", *known}
+    def config(aic_metrics: str = "none", **words: Any) -> SimpleNamespace:
+        unknown = words.keys() - {"profiler_level", "data_simplification", *known}
         if unknown:
             raise TypeError(f"__init__() got an unexpected keyword argument {unknown.pop()!r}")
-        return words
+        return SimpleNamespace(words=words, _aic_metrics="PipeUtilization" if aic_metrics == "none" else aic_metrics)
 
     return SimpleNamespace(
         _ExperimentalConfig=config,
@@ -127,5 +127,6 @@ def profiler(*known: str) -> SimpleNamespace:
     ],
 )
 def test_the_profiler_is_asked_for_markers_by_the_name_that_it_knows(known: Any, marked: dict[str, bool]) -> None:
-    fixed = {"profiler_level": "Level1", "aic_metrics": "none", "data_simplification": False}
-    assert options(profiler(*known)) == {**fixed, **marked}
+    made = options(profiler(*known))
+    assert made.words == {"profiler_level": "Level1", "data_simplification": False, **marked}
+    assert made._aic_metrics == "none"

@@ -52,7 +52,9 @@ class _ExperimentalConfig:
     def __init__(self, profiler_level=ProfilerLevel.Level0, aic_metrics=None, l2_cache=False, msprof_tx=False, **more):
         self.profiler_level = profiler_level
         below = profiler_level in (ProfilerLevel.Level0, ProfilerLevel.Level_none)
-        self.aic_metrics = AiCMetrics.AiCoreNone if below else aic_metrics or AiCMetrics.PipeUtilization
+        # The real one too replaces also the group of no counters where it is named.
+        asked = AiCMetrics.PipeUtilization if aic_metrics in (None, AiCMetrics.AiCoreNone) else aic_metrics
+        self._aic_metrics = AiCMetrics.AiCoreNone if below else asked
         self.l2_cache = l2_cache
         if os.environ.get("FAKE_CANN_MSTX_API") in ("old", "none"):
             refuse([name for name in YOUNGER if name in more])
@@ -70,7 +72,7 @@ class _ExperimentalConfig:
     def group(self):
         """The counters' name in tables, None without."""
         names = {value: name for name, value in vars(AiCMetrics).items() if not name.startswith("_")}
-        return None if self.aic_metrics == AiCMetrics.AiCoreNone else names[self.aic_metrics]
+        return None if self._aic_metrics == AiCMetrics.AiCoreNone else names[self._aic_metrics]
 
 
 def refuse(names):

@@ -105,7 +105,7 @@ def profiler_info(profile, span_ns):
     config = profile.config
     words = {
         "_profiler_level": config.profiler_level,
-        "_aic_metrics": config.aic_metrics,
+        "_aic_metrics": config._aic_metrics,
         "_l2_cache": config.l2_cache,
         "_msprof_tx": config.mstx,
         "_export_type": config.export_type,
