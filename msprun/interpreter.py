@@ -41,7 +41,7 @@ def surroundings(
             found.pop(name, None)
         else:
             found[name] = value
-    found["PATH"] = f"{python.parent}{os.pathsep}{environ.get('PATH', os.defpath)}"
+    found["PATH"] = f"{python.parent}{os.pathsep}{variables.get('PATH') or environ.get('PATH', os.defpath)}"
     found["PYTHONUNBUFFERED"] = "1"
     found["MSPRUN_PARENT"] = str(os.getpid())  # a worker ends with it; by hand the variable is not there
     found["PYTHONDONTWRITEBYTECODE"] = "1"  # operator folders stay as they are

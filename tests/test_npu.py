@@ -64,7 +64,7 @@ def assert_all_but_the_silent_side(made: Emulated, ran: Ran, way: str) -> None:
 def assert_no_times_without_msprof(ran: Ran) -> None:
     """torch_npu's profiler is taken and said, and cannot parse what it collected."""
     chosen = ran.result["provenance"]["profiler.kind"]
-    assert (chosen["value"], chosen["why"]) == ("torch_npu", "there is no msprof on PATH")
+    assert (chosen["value"], chosen["why"]) == ("torch_npu", "there is no msprof, neither on PATH nor below ASCEND_HOME_PATH")
     assert "no_msprof" in {remark["code"] for remark in ran.result["remarks"]}
     for side in SIDES:
         failure = ran.row(1)[side]["failure"]

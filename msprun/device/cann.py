@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from msprun.interpreter import has_package
 from msprun.model.npu import Finding
+from msprun.toolkit import HOME, search_path
 
-HOME = "ASCEND_HOME_PATH"
 LIBRARY = "libascendcl.so"
 _LINKER_CACHE = Path("/etc/ld.so.cache")
 _CACHE_LIMIT = 1 << 24
@@ -85,13 +85,13 @@ def _profilers(msprof: Path | None, why: str, others: tuple[Path, ...]) -> Itera
     if msprof is None:
         yield Finding(
             code="no_msprof",
-            message="no msprof is on PATH, so torch_npu's own profiler is used, whose parser calls msprof too",
+            message=f"there is no msprof on PATH or below {HOME}, so torch_npu's profiler is used, which calls it too",
             hint="source set_env.sh of CANN to have msprof",
         )
     if others:
         yield Finding(
             code="two_canns",
-            message=f"several CANNs are on PATH: {msprof} is used ({why}), not {', '.join(map(str, others))}",
+            message=f"several CANNs are found: {msprof} is used ({why}), not {', '.join(map(str, others))}",
             hint="source set_env.sh of one CANN only, in a fresh shell",
         )
 
@@ -111,16 +111,17 @@ def _library(environ: Mapping[str, str]) -> Path | None:
 
 
 def _msprof(environ: Mapping[str, str], home: Path | None) -> tuple[Path | None, str, tuple[Path, ...]]:
-    """The msprof that a shell would start, why that one, and the others: links to one and the same file are one."""
+    """The msprof that a session starts, why that one, and the others: links to one and the same file are one."""
     found: dict[Path, Path] = {}
-    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+    for folder in search_path(environ).split(os.pathsep):
         file = Path(folder or ".", "msprof")
         if file.is_file() and os.access(file, os.X_OK):
             found.setdefault(file.resolve(), file.absolute())
     if not found:
-        return None, "there is none on PATH", ()
+        return None, "there is none", ()
     used, *others = found
-    why = "the first on PATH"
+    is_on_path = str(found[used].parent) in environ.get("PATH", os.defpath).split(os.pathsep)
+    why = "the first on PATH" if is_on_path else "none is on PATH"
     if home is not None:
         is_inside = used.is_relative_to(home.resolve())
         why += f", and of {HOME}={home}" if is_inside else f", though {HOME}={home}"

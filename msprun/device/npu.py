@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from msprun import lease, process, schema
+from msprun import lease, process, schema, toolkit
 from msprun.device import cann, choice, mask, npu_smi
 from msprun.device.cpu import cores, host_variables
 from msprun.device.inventory import Runner, device_files, inventory, pulse
@@ -86,15 +86,17 @@ class Npu:
             raise MachineError(fatal.message, fatal.hint)
         return findings
 
-    def environment(self, facts: DeviceFacts) -> dict[str, str | None]:
+    def environment(self, facts: DeviceFacts, environ: Mapping[str, str] = os.environ) -> dict[str, str | None]:
         """The chosen device alone, errors alone in the log, torch_npu loaded, host memory and threads as on the CPU.
 
         A process that sees one device cannot touch another by an operator that says `npu:0`, or by torch_npu's own
-        start. Where the logs go is each session's own.
+        start. The toolkit's tools are found also where only its variables are set: torch_npu's parser starts msprof,
+        too. Where the logs go is each session's own.
         """
         return {
             **host_variables(facts.threads),
             **dict.fromkeys(_UNSET),
+            "PATH": toolkit.search_path(environ),
             mask.NAME: None if facts.logic is None else str(facts.logic),
             "ASCEND_GLOBAL_LOG_LEVEL": "3",
             "TORCH_DEVICE_BACKEND_AUTOLOAD": "1",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 
+from msprun import toolkit
 from msprun.contract import Collector, Profiler
 from msprun.profiler.clock import Clock
 from msprun.profiler.msprof import Msprof
@@ -18,7 +19,7 @@ def default_for(kind: str) -> tuple[str, str]:
     """The profiler that `profiler=auto` stands for on a kind of device, and why."""
     if kind != "npu":
         return "clock", "a call on the processor lasts as long as the host's clock says"
-    msprof = shutil.which("msprof")
+    msprof = toolkit.msprof(os.environ)
     if msprof is not None:
         return "msprof", f"it is {msprof}"
-    return "torch_npu", "there is no msprof on PATH"
+    return "torch_npu", f"there is no msprof, neither on PATH nor below {toolkit.HOME}"

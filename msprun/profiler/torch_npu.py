@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
 from pathlib import Path
 
+from msprun import toolkit
 from msprun.profiler.clock import Clock
 from msprun.profiler.msprof import Msprof
 
@@ -29,7 +30,7 @@ class TorchNpu(Clock):
     def export(self, capture: Path) -> tuple[str, ...] | None:
         """The words that parse the raw data again; None where there are none, or no msprof to do it."""
         raw = sorted(capture.glob("PROF_*"))
-        return ("msprof", "--export=on", f"--output={raw[-1]}") if raw and shutil.which("msprof") else None
+        return ("msprof", "--export=on", f"--output={raw[-1]}") if raw and toolkit.msprof(os.environ) else None
 
     def captures(self, folder: Path) -> tuple[Path, ...]:
         """The folders that the profiler left in a session's."""

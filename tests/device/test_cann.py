@@ -79,10 +79,25 @@ def test_libraries_that_the_linker_knows_need_no_variable(tmp_path: Path, own_li
 
 
 def test_no_msprof_means_the_other_profiler_and_is_said(tmp_path: Path) -> None:
-    environ = {**sourced(install(tmp_path / "cann")), "PATH": str(tmp_path)}
-    [finding] = Npu().check(interpreter(tmp_path / "venv", "torch_npu"), environ)
+    home = install(tmp_path / "cann")
+    (home / "bin/msprof").unlink()
+    [finding] = Npu().check(interpreter(tmp_path / "venv", "torch_npu"), {**sourced(home), "PATH": str(tmp_path)})
     assert (finding.code, finding.is_fatal) == ("no_msprof", False)
-    assert "torch_npu's own profiler" in finding.message
+    assert "torch_npu's profiler" in finding.message
+
+
+def test_the_msprof_of_the_toolkit_is_used_where_none_is_on_path(tmp_path: Path) -> None:
+    home = install(tmp_path / "cann")
+    found = examine({**sourced(home), "PATH": str(tmp_path)}, interpreter(tmp_path / "venv", "torch_npu"))
+    assert (found.msprof, found.findings) == (home / "bin/msprof", ())
+    assert found.msprof_why == f"none is on PATH, and of ASCEND_HOME_PATH={home}"
+
+
+def test_a_toolkit_whose_msprof_is_not_the_first_is_said_also_where_it_is_not_on_path(tmp_path: Path) -> None:
+    old, new = install(tmp_path / "old"), install(tmp_path / "new")
+    found = examine({**sourced(new), "PATH": f"{old}/bin"}, interpreter(tmp_path / "venv", "torch_npu"))
+    assert (found.msprof, found.others) == (old / "bin/msprof", (new / "bin/msprof",))
+    assert [finding.code for finding in found.findings] == ["two_canns"]
 
 
 def test_of_two_canns_the_first_on_path_is_used_and_both_are_named(tmp_path: Path) -> None:
@@ -93,7 +108,7 @@ def test_of_two_canns_the_first_on_path_is_used_and_both_are_named(tmp_path: Pat
     [finding] = found.findings
     assert finding.code == "two_canns"
     used = f"{old}/bin/msprof is used (the first on PATH, though ASCEND_HOME_PATH={new})"
-    assert finding.message == f"several CANNs are on PATH: {used}, not {new}/bin/msprof"
+    assert finding.message == f"several CANNs are found: {used}, not {new}/bin/msprof"
     found = examine({**sourced(new), "PATH": f"{new}/bin:{old}/bin"}, python)
     assert found.msprof == new / "bin/msprof"
     assert found.msprof_why == f"the first on PATH, and of ASCEND_HOME_PATH={new}"

@@ -243,6 +243,13 @@ def test_a_workers_environment_does_not_change_what_is_measured(tmp_path: Path, 
     assert not {"HOME", "ASCEND_WORK_PATH", "ASCEND_CACHE_PATH", "TRITON_CACHE_DIR"} & set(environment)
 
 
+def test_a_worker_finds_the_toolkits_tools_behind_those_on_path(tmp_path: Path, leases: Path) -> None:
+    (tmp_path / "cann" / "bin").mkdir(parents=True)
+    facts = chosen(tmp_path, leases, table(*FOUR))
+    environment = Npu().environment(facts, {"PATH": "/usr/bin", "ASCEND_HOME_PATH": f"{tmp_path}/cann"})
+    assert environment["PATH"] == f"/usr/bin:{tmp_path}/cann/bin"
+
+
 def test_use_tells_who_is_on_the_device_and_nothing_of_others(tmp_path: Path, leases: Path) -> None:
     npu, tool = host(tmp_path, table(*FOUR, users=[user(4, 70, 600), user(5, 71, 900, "")]))
     facts = npu.select(request(leases, id=1), tool.environ)

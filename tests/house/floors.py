@@ -29,6 +29,7 @@ FLOORS = (
         "work",
         "soc",
         "acl",
+        "toolkit",
     ),
     ("contract",),
     WINGS,
