@@ -214,11 +214,26 @@ def test_dry_run_shows_the_plan_and_writes_nothing(own_world: Path) -> None:
     assert plan["sessions"][0]["command"]["argv"]
 
 
-def test_one_side_alone_gives_one_sided_rows(own_world: Path) -> None:
-    operators.write(own_world / "half", operators.SOUND, [operators.case(0)])
-    done = _msprun("op=./half", *FEW, "impl=candidate", cwd=own_world)
+def test_sides_without_room_for_both_are_checked_and_timed_one_at_a_time(own_world: Path) -> None:
+    operators.write(own_world / "narrow", operators.NARROW_NEW, [operators.case(n) for n in range(3)], operators.NARROW)
+    done = _msprun("op=./narrow", *FEW, cwd=own_world)
+    assert done.returncode == 1, done.stderr
+    result = _result(own_world)
+    fits, apart, too_large = result["per_case"]
+    assert [row["correctness"]["state"] for row in (fits, apart, too_large)] == ["correct", "correct", "not_checked"]
+    assert [row["status"] for row in (fits, apart, too_large)] == ["measured", "measured", "failed"]
+    marked = [any(r["code"] == "sides_apart" for r in row["remarks"]) for row in (fits, apart, too_large)]
+    assert marked == [False, True, True]
+    assert apart["speedup"] > 0 and apart["candidate"]["estimate"]["calls"] == 2 * 2  # of each of its two sessions
+    assert too_large["ref_us"] > 0 and too_large["failure"]["kind"] == "out_of_memory"
+    assert "smaller inputs" in too_large["failure"]["hint"]
+    assert len(list(Path(result["folder"]).glob("sessions/*/wrapper.py"))) == 1 + 4  # A B B A
+    # One side alone, of the case that has room for it.
+    alone = own_world / "alone"
+    alone.mkdir()
+    done = _msprun("op=../narrow", *FEW, "impl=candidate", "cases=1", cwd=alone)
     assert done.returncode == 0, done.stderr
-    (row,) = _result(own_world)["per_case"]
+    (row,) = _result(alone)["per_case"]
     assert row["status"] == "one_sided"
     assert row["asc_us"] > 0
     assert (row["ref_us"], row["speedup"], row["ref_error"]) == (None, None, "skipped (--impl)")
@@ -257,17 +272,22 @@ def test_a_worker_killed_from_outside_costs_one_side_of_one_case(own_world: Path
     assert sum(row["status"] == "measured" for row in rows) == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_ended_run_leaves_its_results_and_no_process(own_world: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(signal.SIGINT, ()), (signal.SIGTERM, ("isolation=case",)), (signal.SIGKILL, ())],
+)
+def test_an_ended_run_leaves_its_results_and_no_process(
+    own_world: Path, number: signal.Signals, words: tuple[str, ...]
+) -> None:
     _slow(own_world / "slow", 6)
-    process = _start("op=./slow", "warmup=0", "repeats=20", cwd=own_world)
+    process = _start("op=./slow", "warmup=0", "repeats=20", *words, cwd=own_world)
 
     def has_a_row() -> bool:
         found = list((own_world / "runs").glob("*/result.json"))
-        return bool(found) and any(row["ref_us"] for row in json.loads(found[0].read_text())["per_case"])
+        return bool(found) and any(row["speedup"] for row in json.loads(found[0].read_text())["per_case"])
 
     _await(has_a_row)
-    assert len(_workers_of(own_world / "runs")) == 1
+    _await(lambda: len(_workers_of(own_world / "runs")) == 1)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == (-9 if number == signal.SIGKILL else 130), err
@@ -278,6 +298,7 @@ def test_an_ended_run_leaves_its_results_and_no_process(own_world: Path, number:
     assert measured
     assert all(row["speedup"] == row["ref_us"] / row["asc_us"] for row in measured)
     if number != signal.SIGKILL:
+        assert all(row["stop"] in ("explicit", "interrupted") for row in measured)
         assert (Path(result["folder"]) / "perf_report.md").exists()
         assert "Traceback" not in err
 

@@ -33,6 +33,12 @@ if self.calls == 1:
     self.held = torch.zeros(60 << 20, dtype=torch.uint8, device=x.device)
 return kernel("%s", x, 100.0)
 """
+# What a side needs until it is let go, in MiB, of the device's 200.
+NEEDY = """
+if not hasattr(self, "held"):
+    self.held = torch.zeros((%s) << 20, dtype=torch.uint8, device=x.device)
+return kernel("%s", x, %d.0)
+"""
 SILENT = """
 if rows == 3:
     return x * 2
@@ -48,8 +54,8 @@ class Wrong(Struct, frozen=True, kw_only=True):
 
     Expected is `exit`, for a case (its rows) and side the verdict and source of its time or the stage, kind and ACL
     code of its failure, for a case both sides whichever is which; `remarks` are codes that the run must carry,
-    `sessions` all that it took, `sick` the marks by which other runs leave the device alone, `profs` the folders
-    of the profiler that stay: up to 3, of sessions that brought no sound time.
+    `speedups` one a case, `sessions` all that it took, `sick` the marks by which other runs leave the device alone,
+    `profs` the folders of the profiler that stay: up to 3, of sessions that brought no sound time.
     """
 
     fault: str
@@ -178,6 +184,20 @@ TABLE = (
         fault="", variables={"hbm_mb": 200}, rows=(1, 2), reference=LARGE % "ref_scale", candidate=LARGE % "new_scale",
         expected={**EXACT, "2": "exact op_summary"},
     ),
+    # No two sides fit together: checked one at a time, then timed in sessions of one side; or one fits nowhere.
+    Wrong(
+        fault="", variables={"hbm_mb": 200}, rows=(1, 2), says=("sides_apart",),
+        reference=NEEDY % (120, "ref_scale", 200), candidate=NEEDY % (120, "new_scale", 100),
+        expected={**EXACT, "2": "exact op_summary", "speedups": [2.0, 2.0], "sessions": 1 + 4},
+    ),
+    Wrong(
+        fault="", variables={"hbm_mb": 200}, rows=(1, 2), says=("sides_apart", "give the case smaller inputs"),
+        reference=NEEDY % (20, "ref_scale", 200), candidate=NEEDY % ("220 if rows == 2 else 20", "new_scale", 100),
+        expected={
+            **EXACT, "exit": 1, "2 reference": "exact op_summary", "2 candidate": "first_call out_of_memory",
+            "speedups": [2.0, None], "sessions": 2,
+        },
+    ),
     # Somebody else collects: waited for.
     Wrong(fault="", around=occupied, says=("waiting for the device's profiling channel",), expected=EXACT),
     Wrong(
@@ -209,11 +229,14 @@ def seen(ran: Ran, expected: dict[str, Any]) -> dict[str, Any]:
         found["sick"] = len(list((ran.folder.parents[1] / "lease").glob("npu0.*.sick")))
     if "sessions" in expected:
         found["sessions"] = len(ran.sessions)
+    if "speedups" in expected:
+        rows = ran.result["per_case"]
+        found["speedups"] = [row["paired"] and round(row["paired"]["speedup"], 1) for row in rows]
     if "remarks" in expected:
         found["remarks"] = {remark["code"] for remark in ran.result["remarks"]} & expected["remarks"]
     for key in expected.keys() - found.keys():
-        rows, _, side = key.partition(" ")
-        row = ran.row(int(rows))
+        number, _, side = key.partition(" ")
+        row = ran.row(int(number))
         sides = sorted({told(row, side)} if side else {told(row, one) for one in ("reference", "candidate")})
         found[key] = " + ".join(sides)
     return {key: found[key] for key in expected}

@@ -108,6 +108,10 @@ TESTS: dict[str, tuple[Test, Test]] = {
     "globals_changed": ((ATTACK, "test_threads_that_a_side_takes_are_told_and_taken_back"), HONEST),
     "output_is_input": ((ATTACK, "test_an_input_handed_out_as_output_is_told"), HONEST),
     "outputs_share_memory": ((ATTACK, "test_a_static_output_buffer_is_a_remark_only"), HONEST),
+    "sides_apart": (
+        ("measure/test_crew.py", "test_sides_that_do_not_fit_together_are_checked_one_after_the_other"),
+        ("measure/test_crew.py", "test_sides_that_fit_stay_side_by_side"),
+    ),
     "prepared_contents": (
         (ATTACK, "test_a_result_made_before_the_clock_runs_is_told"),
         (ATTACK, "test_a_plan_made_of_integers_stays_valid"),

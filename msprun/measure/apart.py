@@ -61,6 +61,8 @@ class Apart:
         plan = self._plan
         self._ends_s = ends_s
         known = {tally.case.index: tally for tally in tallies if not tally.is_over and tally.timed_sides}
+        if plan.profiling.isolation == "shared":
+            self._full += [case for case, tally in known.items() if tally.is_parted and len(tally.timed_sides) > 1]
         self._serve_all(tuple(known), known, plan.profiling.isolation)
         if self._collector is not None:
             self._repair(known)
@@ -164,7 +166,8 @@ class Apart:
         if self._is_refused:
             return False
         if isinstance(timer, Recording):
-            is_sound = self._book(crew, timer, waiting, seen)
+            # Nothing was called where no case's sides fit into memory together.
+            is_sound = not timer.calls or self._book(crew, timer, waiting, seen)
             (self._read if is_sound else self._wanted).extend(self._captures(crew))
         return True
 

@@ -13,6 +13,7 @@ from msprun import acl
 from msprun.contract import Collector
 from msprun.errors import MachineError
 from msprun.launch import Reply, Worker
+from msprun.measure.limit import limit
 from msprun.measure.sentinel import Seen, Sentinel
 from msprun.measure.tally import Tally
 from msprun.model.failure import Failure, Stage
@@ -27,6 +28,8 @@ _PROBE_S = 20.0
 _GOODBYE_S = 2.0
 _OCCUPIED_S = 2.0
 _GIB = 1 << 30
+_TOO_LARGE = "no other case or side was in memory beside it: free some memory, or give the case smaller inputs"
+_TIGHT = "a process for each side needs less memory: isolation=side"
 
 
 class SickDevice(MachineError):
@@ -63,9 +66,16 @@ class Crew:
     def ask(self, do: str, stage: Stage, tally: Tally, deadline: float | None = None, **words: Any) -> Reply:
         """One request about a case, answered by `deadline` (monotonic seconds; None: the limit of its stage from now).
 
-        After a failure the worker is probed, and dropped when it is no longer sound.
+        After a failure the worker is probed, and dropped when it is no longer sound. Where memory is short, it is asked
+        again with less in it, but not while or after sides are timed together.
         """
-        key, limit_s = self._limit(stage)
+        reply = self._ask(do, stage, tally, deadline, words)
+        while stage not in ("timing", "breakdown") and self.make_room(tally, reply):
+            reply = self._ask(do, stage, tally, deadline, words)
+        return reply
+
+    def _ask(self, do: str, stage: Stage, tally: Tally, deadline: float | None, words: dict[str, Any]) -> Reply:
+        key, limit_s = limit(self._plan, stage, tally)
         left_s = limit_s if deadline is None else deadline - time.monotonic()
         hint = f"more time: {key}={2 * limit_s:g}"
         if left_s <= 0:  # between two requests: the worker is sound, only the case's time is over
@@ -79,6 +89,10 @@ class Crew:
         failure = self._explained(reply.failure, worker)
         if not worker.is_lost:
             worker.is_lost = worker.ask("probe", stage, _PROBE_S).failure is not None
+        if failure.kind == "out_of_memory" and failure.hint is None:
+            failure = replace(
+                failure, hint=_TIGHT if stage == "timing" and len(self._service.sides) > 1 else _TOO_LARGE
+            )
         return replace(reply, failure=replace(failure, hint=hint) if failure.kind == "timeout" else failure)
 
     def _explained(self, found: Failure, worker: Worker) -> Failure:
@@ -92,14 +106,6 @@ class Crew:
         return replace(
             found, kind=kind, message=f"{found.message} [{meant.text}]", acl_code=meant.acl_code, hint=meant.next
         )
-
-    def _limit(self, stage: Stage) -> tuple[str, float]:
-        limits = self._plan.limits
-        if stage in ("construct", "first_call"):
-            return "compile_timeout_s", limits.compile_timeout_s
-        if stage == "check":
-            return "case_timeout_s", limits.case_timeout_s + self._plan.check.budget_s
-        return "case_timeout_s", limits.case_timeout_s
 
     def load(self, tally: Tally) -> Failure | None:
         """Have the case's inputs in the worker; others are released when they would need too much memory."""
@@ -119,18 +125,39 @@ class Crew:
         self._loaded[tally.case.index] = tally.bytes
         if reply.body.get("empty"):
             tally.skipped = "empty_tensor"
+        if tally.is_parted and self._parts_sides:
+            self._part(tally)
         return None
 
-    def ready(self, tally: Tally, side: Side) -> Reply:
-        """Have a side constructed and called once in this worker; where memory is short, with no other case in it."""
-        reply = self._ready_as_it_is(tally, side)
-        is_full = reply.failure is not None and reply.failure.kind == "out_of_memory"
-        if is_full and len(self._loaded) > 1 and not self.is_lost:
-            self._release(case for case in self._loaded if case != tally.case.index)
-            return self._ready_as_it_is(tally, side)
-        return reply
+    def make_room(self, tally: Tally, reply: Reply, may_part: bool = True) -> bool:
+        """Whether behind a reply that tells of too little memory something could be let go.
 
-    def _ready_as_it_is(self, tally: Tally, side: Side) -> Reply:
+        Other cases go first, then the sides of this one but that which is called.
+        """
+        index = tally.case.index
+        if reply.failure is None or reply.failure.kind != "out_of_memory" or self.is_lost:
+            return False
+        if others := [case for case in self._loaded if case != index]:
+            self._release(others)
+            return True
+        has_other = any(case == index and known != reply.side for case, known in self._ready)
+        if not (has_other and may_part and self._parts_sides) or tally.is_parted:
+            return False
+        tally.is_parted = True
+        tally.note([{"code": "sides_apart", "figures": {}}])
+        return self._part(tally)
+
+    @property
+    def _parts_sides(self) -> bool:
+        """Sides that do not fit together may do so by turns; a profiled session measures them side by side or not."""
+        return len(self._service.sides) > 1 and not self._service.is_collected
+
+    def _part(self, tally: Tally) -> bool:
+        """Have one side of this case at a time in the worker, each made again when it is called."""
+        return self._present().ask("part", "construct", _PROBE_S, case=tally.case.index).failure is None
+
+    def ready(self, tally: Tally, side: Side) -> Reply:
+        """Have a side constructed and called once in this worker."""
         failure = self.load(tally)
         if failure is not None:
             return Reply(failure=failure)

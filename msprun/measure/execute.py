@@ -79,7 +79,7 @@ class Execution:
             self._each(lambda tally: check(self._crew, tally, self._plan))
             if self._plan.mode != "check":
                 if len(self._plan.sessions) > 1:
-                    self._time_apart()
+                    self._time_apart(self.tallies, self._plan)
                 else:
                     self._time_here()
         except MachineError as error:
@@ -99,20 +99,23 @@ class Execution:
             self._each(lambda tally, number=visit: timer.visit(tally, number))  # type: ignore[misc]
         self._each(lambda tally: recheck(self._crew, tally, self._plan))
         self._each(lambda tally: break_down(self._crew, tally))
+        parted = [t for t in self.tallies if t.is_parted and len(t.timed_sides) > 1 and not t.samples]
+        if parted:
+            self._time_apart(parted, _side_after_side(self._plan))
 
-    def _time_apart(self) -> None:
+    def _time_apart(self, tallies: Sequence[Tally], plan: Plan) -> None:
         """Sessions behind the check hold warm-up and timed calls and nothing else."""
-        self._each(lambda tally: probe(self._crew, tally))
-        self._each(lambda tally: recheck(self._crew, tally, self._plan))
+        self._each(lambda tally: probe(self._crew, tally), tallies)
+        self._each(lambda tally: recheck(self._crew, tally, self._plan), tallies)
         self._crew.close()
         if (seen := self._crew.look_back()) is not None:
             self.remark(seen.remarks)
         wanted = "candidate" if "candidate" in self._plan.sides else "reference"
-        if any(wanted in tally.timed_sides for tally in self.tallies if not tally.is_over):
-            apart = Apart(self._plan, self._made, self.environment.update, self._changed, self._sentinel)
+        if any(wanted in tally.timed_sides for tally in tallies if not tally.is_over):
+            apart = Apart(plan, self._made, self.environment.update, self._changed, self._sentinel)
             try:
                 limit_s = self._plan.limits.time_limit_s
-                apart.run(self.tallies, None if limit_s is None else self._began + limit_s)
+                apart.run(tallies, None if limit_s is None else self._began + limit_s)
             finally:
                 self.remark(apart.remarks)
 
@@ -132,8 +135,8 @@ class Execution:
                 tally.fail(None, Failure(stage="launch", kind="launch", message=error.message, hint=error.hint))
             self._changed(tally)
 
-    def _each(self, step: Callable[[Tally], None]) -> None:
-        for tally in self.tallies:
+    def _each(self, step: Callable[[Tally], None], tallies: Sequence[Tally] | None = None) -> None:
+        for tally in self.tallies if tallies is None else tallies:
             if not tally.is_over:
                 self._skip_or(step, tally)
                 self._changed(tally)
@@ -163,6 +166,15 @@ class Execution:
         failures = [(s, f) for r in self.rows.values() for s, f in failures_of(r).items()]
         same = Counter((side, failure.kind, _shape_of(failure.message)) for side, failure in failures)
         return {s: f for s, f in failures if same[s, f.kind, _shape_of(f.message)] >= _SAME}
+
+
+def _side_after_side(plan: Plan) -> Plan:
+    """The same with isolation=side."""
+    return replace(
+        plan,
+        profiling=replace(plan.profiling, isolation="side"),
+        schedule=replace(plan.schedule, visits=2),  # as each side has two sessions
+    )
 
 
 def _shape_of(message: str) -> str:

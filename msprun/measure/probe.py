@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import statistics
 
+from msprun.launch import Reply
 from msprun.measure.crew import Crew
 from msprun.measure.tally import Tally
+from msprun.model.operator import Side
 
 _CALLS = 5
 
@@ -15,10 +17,16 @@ def probe(crew: Crew, tally: Tally) -> None:
     for side in tally.timed_sides:
         reply = crew.ready(tally, side)
         if reply.failure is None:
-            reply = crew.ask("time", "timing", tally, blocks=[[side, 1]] * _CALLS)
+            reply = _call(crew, tally, side)
+        while crew.make_room(tally, reply):
+            reply = _call(crew, tally, side)
         if reply.failure is not None:
             tally.fail(reply.side or side, reply.failure)
             continue
         times = reply.body.get("elapsed_ns")
         if isinstance(times, list) and times:
             tally.sides[side].host_us = statistics.median(times) / 1000
+
+
+def _call(crew: Crew, tally: Tally, side: Side) -> Reply:
+    return crew.ask("time", "timing", tally, blocks=[[side, 1]] * _CALLS)

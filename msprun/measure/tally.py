@@ -70,6 +70,7 @@ class Tally:
         self.sides: dict[Side, SideTally] = {side: SideTally() for side in ALL_SIDES}
         self.samples: list[Sample] = []
         self.is_checked = False
+        self.is_parted = False  # its sides do not fit into memory together
         self.skipped: str | None = None
         self.stored: CaseRow | None = None
         self.stop: StopReason | None = None

@@ -38,8 +38,13 @@ class Timer:
         self._random = random.Random(plan.schedule.seed)
 
     def visit(self, tally: Tally, number: int) -> None:
-        """One visit of a case. Where a side fails it is noted, and the visit is made again without it."""
+        """One visit of a case. Where a side fails it is noted, and the visit is made again without it.
+
+        Sides that do not fit into memory together are not visited: they are timed in sessions of one side.
+        """
         while sides := self.present(tally):
+            if tally.is_parted and len(sides) > 1:
+                return
             self._attempt(tally, sides, number)
             if self.present(tally) == sides:
                 return
@@ -162,6 +167,9 @@ class Timer:
             reply = self._crew.ask("time", "timing", tally, deadline, blocks=words)
             if reply.failure is not None:
                 self._abandon(reply.body)
+                if self._crew.make_room(tally, reply, may_part=False):
+                    rest = [*asked, *rest]
+                    continue
                 tally.fail(reply.side, reply.failure)
                 return []
             samples = self._profiler.samples(asked, reply.body)

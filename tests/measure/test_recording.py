@@ -31,6 +31,9 @@ class Crew:
     def ready(self, tally: Tally, side: str) -> Reply:
         return Reply()
 
+    def make_room(self, tally: Tally, reply: Reply, may_part: bool) -> bool:
+        return False
+
     def ask(self, do: str, stage: str, tally: Tally, deadline: float = 0, *, blocks: Any = ()) -> Reply:
         if do == "cache_facts":
             return Reply(body={"sets": 1, "bytes": 9, "llc_bytes": None})

@@ -45,6 +45,9 @@ class Crew:
     def ready(self, tally: Tally, side: str) -> Reply:
         return Reply()
 
+    def make_room(self, tally: Tally, reply: Reply, may_part: bool) -> bool:
+        return False
+
     def ask(self, do: str, stage: str, tally: Tally, deadline: float = 0, *, blocks: Any = ()) -> Reply:
         assert (do, stage) in (("time", "timing"), ("cache_facts", "timing"))
         if do == "cache_facts":
