@@ -67,10 +67,10 @@ class Crew:
         """One request about a case, answered by `deadline` (monotonic seconds; None: the limit of its stage from now).
 
         After a failure the worker is probed, and dropped when it is no longer sound. Where memory is short, it is asked
-        again with less in it, but not while or after sides are timed together.
+        again with less in it, but not in the middle of timing.
         """
         reply = self._ask(do, stage, tally, deadline, words)
-        while stage not in ("timing", "breakdown") and self.make_room(tally, reply):
+        while stage != "timing" and self.make_room(tally, reply, may_part=stage != "breakdown"):  # its sides were timed
             reply = self._ask(do, stage, tally, deadline, words)
         return reply
 
@@ -154,7 +154,8 @@ class Crew:
 
     def _part(self, tally: Tally) -> bool:
         """Have one side of this case at a time in the worker, each made again when it is called."""
-        return self._present().ask("part", "construct", _PROBE_S, case=tally.case.index).failure is None
+        limit_s = self._plan.limits.compile_timeout_s  # weights may be many
+        return self._present().ask("part", "construct", limit_s, case=tally.case.index).failure is None
 
     def ready(self, tally: Tally, side: Side) -> Reply:
         """Have a side constructed and called once in this worker."""

@@ -157,6 +157,20 @@ def test_calls_that_are_timed_make_other_cases_go(tmp_path: Path) -> None:
     assert not one.is_parted and one.timed_sides == SIDES
 
 
+def test_a_breakdown_makes_other_cases_go_but_not_the_sides_that_were_timed(tmp_path: Path) -> None:
+    worker = Worker(16, reference=3, candidate=3)
+    worker.extra["breakdown"] = 6
+    made = crew(tmp_path, worker)
+    one, two = tally(made), tally(made, 1)
+    for known in (one, two):
+        check(made, known, made._plan)
+    assert made.ask("breakdown", "breakdown", one, side="reference").failure is None
+    assert worker.asked[-2:] == ["release 1", "breakdown 0 reference"]
+    worker.extra["breakdown"] = 11
+    assert made.ask("breakdown", "breakdown", one, side="reference").failure is not None
+    assert not one.is_parted
+
+
 def test_the_hosts_time_is_seen_apart_where_calls_need_more(tmp_path: Path) -> None:
     worker = Worker(14, reference=6, candidate=6)
     worker.extra["time"] = 4

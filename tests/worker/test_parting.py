@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from msprun.worker import poison
+from msprun.worker import golden, poison
 from msprun.worker.serve import answer
 from tests.worker.test_attack import HERE, RULE, Ordeal
 
@@ -161,3 +161,18 @@ def test_memory_that_cannot_be_poisoned_is_no_failure(monkeypatch: pytest.Monkey
     poison.poison([1 << 60], torch.device("cpu"))
     with pytest.raises(RuntimeError, match="nowhere"):
         poison.poison([8], torch.device("nowhere"))
+
+
+def test_the_golden_model_never_has_two_copies_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device whose tensors cannot be copied there and fetched afterwards."""
+    model = torch.nn.Linear(2, 3, device="meta")
+    fetched: list[torch.Tensor] = []
+
+    def moved(tensor: torch.Tensor) -> torch.Tensor:
+        fetched.append(tensor)
+        return torch.nn.Parameter(torch.ones(tensor.shape))
+
+    monkeypatch.setattr(golden, "moved", moved)
+    made = golden.on_cpu(model)
+    assert {id(one) for one in fetched} == {id(model.weight), id(model.bias)}
+    assert torch.equal(made(torch.ones(2)), torch.full((3,), 3.0))
