@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from typing import TextIO
 
 
 class Stream:
-    """Wraps stdout or stderr: a closed pipe swallows the rest, what the encoding lacks is escaped."""
+    """Wraps stdout or stderr: a closed pipe or terminal swallows the rest, what the encoding lacks is escaped."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -32,8 +33,8 @@ class Stream:
         if not self._is_gone:
             try:
                 self._file.write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
-            except BrokenPipeError:
-                self._leave()
+            except OSError as error:
+                self._leave(error)
         return len(text)
 
     def flush(self) -> None:
@@ -41,15 +42,17 @@ class Stream:
         if not self._is_gone:
             try:
                 self._file.flush()
-            except BrokenPipeError:
-                self._leave()
+            except OSError as error:
+                self._leave(error)
 
     def line(self, text: str) -> None:
         """Write lines and flush."""
         self.write(text + "\n")
         self.flush()
 
-    def _leave(self) -> None:
+    def _leave(self, error: OSError) -> None:
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise error
         # Python flushes stdout once more at exit and would complain there: let it flush into nowhere.
         self._is_gone = True
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -26,6 +26,22 @@ def test_closed_pipe_swallows_the_rest() -> None:
     file.close()
 
 
+def test_a_terminal_that_was_closed_swallows_the_rest() -> None:
+    master, slave = os.openpty()
+    os.close(master)
+    file = os.fdopen(slave, "w")
+    stream = Stream(file)
+    for _ in range(3):
+        stream.line("x" * 100_000)
+    file.close()
+
+
+def test_any_other_fault_of_a_stream_is_told() -> None:
+    stream = Stream(open("/dev/full", "w"))  # noqa: SIM115
+    with pytest.raises(OSError, match="No space left"):
+        stream.line("x" * 100_000)
+
+
 def test_letters_that_the_encoding_lacks_are_escaped() -> None:
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding="ascii")
