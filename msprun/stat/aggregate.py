@@ -113,7 +113,7 @@ def counts(rows: Sequence[CaseRow]) -> Counts:
         total=len(rows),
         run=len(rows) - ended("skipped", "pending"),
         measured=ended("measured"),
-        correct=sum(row.correctness.state == "correct" for row in rows),
+        correct=sum(row.correctness.state == "correct" and row.status != "pending" for row in rows),
         incorrect=ended("incorrect"),
         failed=ended("failed"),
         skipped=ended("skipped"),

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
+from msprun.model.measurement import Remark
 from msprun.report.console import Console
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -102,6 +103,15 @@ def test_summary_says_failures_with_next_step_and_log(runner: Runner) -> None:
     assert summary.index("Wrong results:") < summary.index("Failures:") < summary.index("Remarks:")
     assert "next: python wrapper.py case=4" in summary and "log: /runs/one/sessions/1/stderr.log" in summary
     assert summary.splitlines()[-1] == "Results: /runs/one"
+
+
+def test_interrupted_run_says_how_to_go_on_whatever_is_remarked(made: ModuleType, plans: ModuleType) -> None:
+    out = io.StringIO()
+    measured = msgspec.structs.replace(made.FASTER, remarks=(Remark(code="host_bound", figures={}),))
+    result = made.result(measured, made.row(1, "pending"), complete=False, exit_code=130)
+    Console("text", out, io.StringIO()).finish(result, Path("/runs/1"))
+    assert "Remarks:" in out.getvalue()
+    assert "Next: go on with it: msprun resume=" in out.getvalue()
 
 
 def test_check_mode_has_no_column_of_speed(runner: Runner) -> None:

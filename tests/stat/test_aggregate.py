@@ -141,9 +141,10 @@ def test_counts_by_status_and_verdict(row: Rows) -> None:
         row(6, status="skipped", skipped="empty_tensor", correctness=Correctness(state="not_checked")),
         row(7, status="pending", correctness=Correctness(state="not_checked")),
         row(8, ref_us=1.0, status="one_sided", correctness=Correctness(state="not_checked")),
+        row(9, status="pending"),  # checked, and interrupted before it was timed
     ]  # fmt: skip
     seen = counts(rows)
-    assert (seen.total, seen.run, seen.measured) == (9, 7, 4)
+    assert (seen.total, seen.run, seen.measured) == (10, 7, 4)
     assert (seen.correct, seen.incorrect, seen.failed, seen.skipped) == (5, 1, 1, 1)
     assert (seen.faster, seen.slower, seen.same, seen.unresolved) == (1, 1, 1, 1)
 
