@@ -76,6 +76,7 @@ def test_what_is_not_finished_is_done_again() -> None:
     failed = SideResult(failure=Failure(stage="first_call", kind="signal", message="died"))
     lost = SideResult(failure=Failure(stage="launch", kind="launch", message="no start"))
     assert not is_finished(_row(0, status="pending", stop=None))
+    assert not is_finished(_row(0, stop="interrupted"))
     assert not is_finished(_row(0, status="skipped", skipped="skipped_time", stop=None))
     assert not is_finished(_row(0, status="failed", stop=None, candidate=failed))
     assert not is_finished(_row(0, status="failed", stop=None, reference=lost, candidate=lost))

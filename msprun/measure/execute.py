@@ -87,10 +87,21 @@ class Execution:
             if not self.environment:
                 raise
             self._give_up(error)
+        except KeyboardInterrupt:
+            self._crew.kill()
+            self._break_off()
+            raise
         except BaseException:
             self._crew.kill()
             raise
         self._crew.close()
+
+    def _break_off(self) -> None:
+        """Interrupted: cases that were not sampled to their end say so, and show what there is."""
+        for tally in self.tallies:
+            if not tally.is_over and tally.samples and tally.stop is None:
+                tally.stop = "interrupted"
+                self._changed(tally)
 
     def _time_here(self) -> None:
         """The worker that checked also times."""

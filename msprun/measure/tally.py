@@ -117,12 +117,23 @@ class Tally:
         """Start from nothing, also where an interrupted run has seen something of this case."""
         self._write(Again(case=self.case.index))
 
-    def again(self) -> None:
-        """Its times are of no use, and it is timed once more."""
+    def again(self) -> Callable[[], bool]:
+        """Its times are of little use, and it is timed once more. To call: are they back, since no others came?"""
+        samples, accounts = self.samples, {side: told.accounts for side, told in self.sides.items()}
         self.samples = []
         for told in self.sides.values():
             told.accounts = []
         self.begin()
+
+        def back() -> bool:
+            if self.samples:
+                return False
+            for side, told in self.sides.items():
+                told.accounts = accounts[side]
+            self.add(samples)
+            return True
+
+        return back
 
     def restore(self, stored: CaseRow, samples: Sequence[Sample]) -> None:
         """Take over what an earlier run finished."""
@@ -308,7 +319,7 @@ def is_finished(stored: CaseRow) -> bool:
     """A resumed run need not touch this case again: each side that was asked for has its times or its failure."""
     if stored.status == "skipped":
         return stored.skipped == "empty_tensor"
-    if stored.status == "checked" or stored.stop is not None:
+    if stored.status == "checked" or stored.stop not in (None, "interrupted"):
         return True
     asked, failures = stored.sides, failures_of(stored).values()
     return bool(asked) and len(failures) == len(asked) and all(f.stage != "launch" for f in failures)

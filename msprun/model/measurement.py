@@ -10,7 +10,7 @@ from msprun.model.failure import Failure
 from msprun.model.operator import Side
 
 Verdict = Literal["faster", "slower", "same", "unresolved"]
-StopReason = Literal["narrow", "budget", "planned", "explicit", "no_progress"]
+StopReason = Literal["narrow", "budget", "planned", "explicit", "no_progress", "interrupted"]
 State = Literal[
     "correct", "incorrect", "dtype_differs", "shape_differs", "structure_differs",
     "non_finite", "input_changed", "nondeterministic", "not_checked",

@@ -114,6 +114,21 @@ def test_what_was_measured_in_vain_leaves_no_trace() -> None:
     assert row(known).accounting == {}
 
 
+def test_what_was_measured_in_vain_comes_back_where_nothing_better_came() -> None:
+    known = tally()
+    times = (CallTime(number=5, device_ns=20_000, span_ns=30_000, kernels=2),)
+    lossy = account(verdict="lost_rows", times=times)
+    book(known, lossy, {5: host(0)}, "device")
+    known.again()()
+    assert [sample.group for sample in known.samples] == [0]
+    assert known.sides["candidate"].accounts == [lossy]
+    back = known.again()
+    book(known, account(times=times), {5: host(1)}, "device")
+    back()
+    assert [sample.group for sample in known.samples] == [1]
+    assert len(known.sides["candidate"].accounts) == 1
+
+
 def test_a_flagged_time_is_remarked_with_its_figures() -> None:
     counts, clock = {"calls": 2, "total": 3}, {"mhz": 800.0, "rated_mhz": 1800.0}
     verdicts: dict[Any, dict[str, Any]] = {"lost_rows": counts, "varying_kernels": counts, "low_clock": clock}
