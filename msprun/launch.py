@@ -37,7 +37,10 @@ class Reply(Struct, frozen=True, kw_only=True):
 
 
 class Worker:
-    """A live session. After a failure that `is_lost` confirms it answers nothing more."""
+    """A live session. After a failure that `is_lost` confirms it answers nothing more.
+
+    With a `hold` whoever interrupts msprun is heard while something is waited for, and not kept waiting for longer.
+    """
 
     def __init__(
         self,
@@ -51,6 +54,8 @@ class Worker:
         self.session = session
         self.environment: dict[str, Any] = {}
         self.is_lost = False
+        self.hold: process.Hold | None = None
+        self._is_owing = False
         self._limit_bytes = int(log_limit_mb * (1 << 20))
         self._nonce = secrets.token_hex(8)
         self._id = 0
@@ -87,7 +92,10 @@ class Worker:
         return reply.failure
 
     def ask(self, do: str, stage: Stage, timeout_s: float, *, side: Side | None = None, **words: Any) -> Reply:
-        """One request and its answer. A lost worker, a hang and a broken channel are failures, never exceptions."""
+        """One request and its answer. A lost worker, a hang and a broken channel are failures, never exceptions.
+
+        Raises KeyboardInterrupt where the hold has no more patience: `settle` then comes before another request.
+        """
         if self._connection is None or self.is_lost:
             return Reply(failure=Failure(stage=stage, kind="channel", message="the worker is gone"), side=side)
         self._id += 1
@@ -95,10 +103,25 @@ class Worker:
         if side is not None:
             message["side"] = side
         end = time.monotonic() + timeout_s
+        self._is_owing = True
         with contextlib.suppress(OSError):  # a dead worker is noticed, and explained, while its answer is awaited
             self._connection.settimeout(timeout_s)
             self._connection.sendall(protocol.encode(message))
-        return self._answer(self._id, stage, side, end)
+        reply = self._answer(self._id, stage, side, end)
+        self._is_owing = False
+        return reply
+
+    def settle(self, patience_s: float) -> Reply | None:
+        """Have a worker break off the call that nobody waits for any more: its answer, or None where none comes."""
+        if not self._is_owing:
+            return Reply()
+        self._child.interrupt(self._pid)
+        with contextlib.suppress(TimeoutError, protocol.ChannelError):
+            line = self._line(time.monotonic() + patience_s)
+            found = None if line is None else self._reply(self._message(line, self._id), "timing", None)
+            self._is_owing = False  # an answer, or the end of a worker that died of the interrupt
+            return found
+        return None
 
     @property
     def pid(self) -> int:
@@ -113,10 +136,29 @@ class Worker:
             self._connection.close()
             self._connection = None
             if not self.is_lost:
-                self._child.wait(patience_s)
+                self._await_end(patience_s)
         self._child.end()
         self._forget_socket()
         self._trim_logs()
+
+    def _await_end(self, patience_s: float) -> None:
+        """Give it that long, and no longer than whoever interrupts has patience."""
+        if self._is_owing:  # it does not listen; an msprof around it does, and collects for a second more
+            self._child.interrupt()
+        end = time.monotonic() + patience_s
+        while (left_s := min(end - time.monotonic(), _POLL_S)) > 0 and not self._is_urgent:
+            if self._child.wait(left_s) is not None:
+                return
+
+    @property
+    def _is_urgent(self) -> bool:
+        """Somebody interrupts and has waited long enough."""
+        return self.hold is not None and self.hold.left_s <= 0
+
+    @property
+    def _pid(self) -> int | None:
+        """The worker's own where it is not the one that leads the session."""
+        return self.environment.get("pid") if self.session.command.dies_with_parent else None
 
     def kill(self) -> None:
         """End it now: for interrupts."""
@@ -154,16 +196,14 @@ class Worker:
             line = self._line(end)
         except TimeoutError:
             side = self._guilty(side)  # before the INT, of which many an operator returns, and the mark with it
-            self._child.where(self.environment.get("pid") if self.session.command.dies_with_parent else None)
+            self._child.where(self._pid)
             time.sleep(_POLL_S)
             return self._lose(stage, self._child.end(timed_out=True), side)
         if line is None:
             outcome = self._child.wait(2.0) or self._child.end(at_once=self.session.command.dies_with_parent)
             return self._lose(stage, outcome, side)
         try:
-            message = protocol.decode(line, self._nonce)
-            if message.get("id") != number:
-                raise protocol.ChannelError(f"an answer to request {message.get('id')}, not to {number}")
+            message = self._message(line, number)
         except protocol.ChannelError as error:
             self._child.end(at_once=True)
             self.is_lost = True
@@ -172,6 +212,13 @@ class Worker:
             )
             return Reply(failure=failure, side=self._guilty(side))
         return self._reply(message, stage, side)
+
+    def _message(self, line: bytes, number: int) -> dict[str, Any]:
+        """A line as the answer to a request. Raises ChannelError when it is none."""
+        message: dict[str, Any] = protocol.decode(line, self._nonce)
+        if message.get("id") != number:
+            raise protocol.ChannelError(f"an answer to request {message.get('id')}, not to {number}")
+        return message
 
     def _reply(self, message: dict[str, Any], stage: Stage, side: Side | None) -> Reply:
         if message.get("ok") is True:
@@ -186,7 +233,10 @@ class Worker:
         return Reply(body=message, failure=failure, side=told.get("side") or side)
 
     def _line(self, end: float) -> bytes | None:
-        """The next line; None when the worker is gone. Raises TimeoutError at `end` (monotonic seconds)."""
+        """The next line; None when the worker is gone. Raises TimeoutError at `end` (monotonic seconds).
+
+        Raises KeyboardInterrupt where the hold has no more patience.
+        """
         assert self._connection is not None
         while b"\n" not in self._buffer:
             left = end - time.monotonic()
@@ -199,6 +249,8 @@ class Worker:
                 self._trim_logs()
                 if not self._child.is_running:  # what it started may still hold the socket open
                     return None
+                if self._is_urgent:
+                    raise KeyboardInterrupt from None
                 continue
             except OSError:
                 return None

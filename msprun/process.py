@@ -5,21 +5,26 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import os
 import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from msprun.errors import MachineError
 from msprun.model.plan import Command, Heard, Outcome
 
 # What a group is told after it did not obey the INT, and how long it may take before the next and harsher word.
 PATIENCE = ((signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0))
+_POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# timeout(1) and a terminal that is closed tell a process, and then its group: that is one interrupt, not two.
+_SAME_S = 0.3
 _PR_SET_PDEATHSIG = 1
 _POLL_S = 0.1
 _LIMIT_BYTES = 1 << 20
@@ -116,11 +121,18 @@ class Child:
 
     def where(self, pid: int | None = None) -> None:
         """Ask a worker to write its stacks to its log; any other program dies of it, so a wrapped one has its `pid`."""
+        self._tell(signal.SIGUSR1, pid)
+
+    def interrupt(self, pid: int | None = None) -> None:
+        """Have a worker break off the call that it is in; without the `pid` of a wrapped one the whole group stops."""
+        self._tell(signal.SIGINT, pid)
+
+    def _tell(self, number: signal.Signals, pid: int | None) -> None:
         if pid is None:
-            self._send(signal.SIGUSR1)
+            self._send(number)
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGUSR1)
+            os.kill(pid, number)
 
     def end(self, *, timed_out: bool = False, at_once: bool = False) -> Outcome:
         """End the whole group: INT, TERM, KILL, each with its patience; `at_once` goes straight to KILL."""
@@ -238,23 +250,81 @@ def interruptible() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
+    with _handling(interrupt):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+
+class Hold:
+    """An end that INT, TERM or HUP ask for and that waits for a better moment, as long as `patience` says (s).
+
+    Without patience, and when it is asked for once more, it is a KeyboardInterrupt at once. `heard` is called by the
+    first who looks: a signal may come while somebody writes, and then nothing can be said.
+    """
+
+    def __init__(self, patience: Callable[[], float], heard: Callable[[], None]) -> None:
+        self.patience = patience
+        self.is_final = False
+        self._heard = heard
+        self._asked_s: float | None = None
+        self._is_told = False
+
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal. Raises KeyboardInterrupt."""
+        now = time.monotonic()
+        if self._asked_s is None and self.patience() > 0:
+            self._asked_s = now
+        elif self._asked_s is None or now - self._asked_s > _SAME_S:
+            self.is_final = True
+            raise KeyboardInterrupt
+
+    @property
+    def is_asked(self) -> bool:
+        """Somebody wants the end."""
+        if self._asked_s is not None and not self._is_told:
+            self._is_told = True
+            self._heard()
+        return self._asked_s is not None
+
+    @property
+    def left_s(self) -> float:
+        """Seconds for which they still wait; infinity where nobody does."""
+        if not self.is_asked or self._asked_s is None:
+            return math.inf
+        return max(0.0, self._asked_s + self.patience() - time.monotonic())
+
+
+@contextmanager
+def held(patience: Callable[[], float], heard: Callable[[], None]) -> Iterator[Hold]:
+    """Inside, the first INT, TERM or HUP waits for whoever looks at the Hold; at the end it is a KeyboardInterrupt.
+
+    So is a MachineError then: whoever wants the end does not ask what hinders the way to it.
+    """
+    hold = Hold(patience, heard)
+    with _handling(hold.hear):
+        try:
+            yield hold
+        except MachineError:
+            if not hold.is_asked:
+                raise
+    if hold.is_asked:
+        raise KeyboardInterrupt
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Inside, INT, TERM and HUP are not heard: for the last writes of an interrupted run."""
-    before = {s: signal.signal(s, signal.SIG_IGN) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    with _handling(signal.SIG_IGN):
+        yield
+
+
+@contextmanager
+def _handling(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in _POLITE}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, known in before.items():
+            signal.signal(number, known)
 
 
 def _start(command: Command, fds: tuple[int, ...]) -> subprocess.Popen[bytes]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from msprun.launch import Worker
+from msprun.launch import Reply, Worker
 from msprun.model.plan import Command, Session
+from msprun.process import Hold, held
 
 pytestmark = pytest.mark.process
 FAKE = Path(__file__).parent / "fakes" / "odd_worker.py"
@@ -31,7 +34,7 @@ def _worker(folder: Path, fault: str, log_limit_mb: float = 20) -> Iterator[Work
     session = Session(
         number=0, round="timing", profiler="clock", cases=(0,), sides=("reference",), folder=place, command=command
     )
-    job = {"operator": {"name": "toy", "folder": str(folder)}, "cases": []}
+    job = {"operator": {"name": "toy", "folder": str(folder)}, "cases": [], "folder": str(place)}
     worker = Worker(session, job, log_limit_mb)
     try:
         yield worker
@@ -136,6 +139,63 @@ def test_a_log_is_cut_at_its_limit(tmp_path: Path) -> None:
         worker.greet(20)
         assert worker.ask("time", "timing", 60).failure is None
     assert (tmp_path / "sessions" / "0" / "stdout.log").stat().st_size <= 512 * 1024
+
+
+@contextmanager
+def _broken_off(folder: Path, fault: str, patience_s: float = 0.3) -> Iterator[tuple[Worker, Hold]]:
+    """A worker whose answer was waited for until an interrupt had no more patience."""
+    with _worker(folder, fault) as worker:
+        worker.greet(20)
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt), held(lambda: patience_s, lambda: None) as hold:
+            worker.hold = hold
+            with _interrupted(folder / "sessions" / "0" / "begun"):
+                worker.ask("time", "timing", 60)
+        assert patience_s <= time.monotonic() - began < 20
+        assert not hold.is_final and not worker.is_lost
+        hold.patience = lambda: 60.0
+        yield worker, hold
+
+
+@contextmanager
+def _interrupted(begun: Path) -> Iterator[None]:
+    """An interrupt comes as soon as the worker is in its call."""
+
+    def interrupt() -> None:
+        while not begun.exists():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = Thread(target=interrupt)
+    thread.start()
+    yield
+    thread.join()
+
+
+def test_a_call_that_was_broken_off_answers_and_the_channel_is_in_step(tmp_path: Path) -> None:
+    with _broken_off(tmp_path, "is_slow") as (worker, _):
+        answer = worker.settle(20)
+        assert answer is not None and answer.failure is not None
+        assert (answer.failure.message, answer.body["abandoned"]) == ("KeyboardInterrupt", [7])
+        assert worker.settle(20) == Reply()  # nothing is owed any more
+        assert worker.ask("echo", "timing", 20, word=1).body["heard"] == 1
+
+
+@pytest.mark.parametrize(("fault", "patience_s"), [("is_deaf", 0.3), ("dies_of_an_interrupt", 20)])
+def test_a_worker_that_does_not_come_back_from_its_call_has_no_answer(
+    tmp_path: Path, fault: str, patience_s: float
+) -> None:
+    with _broken_off(tmp_path, fault) as (worker, _):
+        assert worker.settle(patience_s) is None
+
+
+def test_the_end_of_a_worker_is_waited_for_no_longer_than_an_interrupt_has_patience(tmp_path: Path) -> None:
+    with _broken_off(tmp_path, "is_deaf") as (worker, hold):
+        hold.patience = lambda: 1.0
+        began = time.monotonic()
+        worker.close(60)
+        assert time.monotonic() - began < 20
+    assert not _runs(worker.pid)
 
 
 def _runs(pid: int) -> bool:

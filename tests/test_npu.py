@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import random
+import re
 import shutil
+import signal
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from tests.emulated import Emulated, Ran
 
@@ -64,7 +68,10 @@ def assert_all_but_the_silent_side(made: Emulated, ran: Ran, way: str) -> None:
 def assert_no_times_without_msprof(ran: Ran) -> None:
     """torch_npu's profiler is taken and said, and cannot parse what it collected."""
     chosen = ran.result["provenance"]["profiler.kind"]
-    assert (chosen["value"], chosen["why"]) == ("torch_npu", "there is no msprof, neither on PATH nor below ASCEND_HOME_PATH")
+    assert (chosen["value"], chosen["why"]) == (
+        "torch_npu",
+        "there is no msprof, neither on PATH nor below ASCEND_HOME_PATH",
+    )
     assert "no_msprof" in {remark["code"] for remark in ran.result["remarks"]}
     for side in SIDES:
         failure = ran.row(1)[side]["failure"]
@@ -183,10 +190,115 @@ def test_an_operator_has_the_same_time_in_every_order_count_isolation_and_accide
     assert {borders(cut, 4, side) for side in SIDES} == {("exact", "markers"), ("lost_rows", "markers")}
 
 
-def test_a_run_that_is_killed_leaves_no_process_lease_or_lock(tmp_path: Path) -> None:
+# Hangs in the third case, and may not hear of an interrupt; the check, which has no collector, is spared.
+STUCK = """
+if rows == 3 and self.calls == 9 and os.environ.get("FAKE_CANN_COLLECT"):
+    {}
+    time.sleep(600)
+return kernel("new_scale", x, 100.0 + 10 * rows)
+"""
+DEAF = STUCK.format("__import__('signal').pthread_sigmask(0, [2])")
+MANY = ("warmup=2", "repeats=1000")
+
+
+class Stopped(Struct, frozen=True, kw_only=True):
+    """A run of four cases that is told to stop while the third is timed; the first two are whole then."""
+
+    number: signal.Signals = signal.SIGINT
+    words: tuple[str, ...] = MANY
+    candidate: str = CANDIDATE
+    fault: str = ""
+    again_after_s: float | None = None
+    export_s: float = 0
+
+
+STOPPED = (
+    Stopped(),
+    Stopped(number=signal.SIGTERM, words=FEW, candidate=STUCK.format("pass"), fault="no_msproftx"),
+    Stopped(number=signal.SIGHUP, words=FEW, candidate=DEAF),
+    Stopped(number=signal.SIGTERM, words=(*MANY, "profiler=torch_npu")),
+    # Once more while msprof still exports.
+    Stopped(again_after_s=1.0, export_s=60),
+)
+
+
+def stop(made: Emulated, how: Stopped) -> tuple[Ran, float]:
+    """A run that is stopped, and the seconds from the last word to its end."""
+    made.operator((1, 2, 3, 4), REFERENCE, how.candidate)
+    child = made.start(*how.words)
+    await_true(lambda: third_case_is_timed(made), 90)
+    for wait_s in (0, how.again_after_s):
+        if wait_s is not None:
+            time.sleep(wait_s)
+            child.send_signal(how.number)
+            told_s = time.monotonic()
+    out, err = child.communicate(timeout=60)
+    assert "Traceback" not in err, err
+    took_s = time.monotonic() - told_s
+    folder = next(made.folder.glob("runs/*/result.json")).parent
+    return Ran(code=child.returncode, out=out, err=err, folder=folder), took_s
+
+
+def third_case_is_timed(made: Emulated) -> bool:
+    """By the answers of the sessions behind the check."""
+    logs = made.folder.glob("runs/*/sessions/[1-9]/results.jsonl")
+    return any(re.search(r'\[\d+,2,"(reference|candidate)","call"', log.read_text()) for log in logs)
+
+
+def assert_nothing_is_left(made: Emulated) -> None:
+    await_true(lambda: not living(made.cann.state), 10)
+    # A process that ends has no environment any more a moment before its files are closed.
+    for lock in (made.cann.state / "channel-0.lock", made.folder / "lease" / "npu0.lock"):
+        await_true(lambda lock=lock: is_free(lock), 2)  # type: ignore[misc]
+
+
+def assert_whole_cases_are_true(made: Emulated, ran: Ran) -> None:
+    """The cases that were whole have the truth's times, and the others none."""
+    for rows, side in ((1, "reference"), (1, "candidate"), (2, "reference"), (2, "candidate")):
+        truth = made.truth_ns(rows, side)[1:]
+        assert ran.elapsed_ns(rows, side, "warmup") + ran.elapsed_ns(rows, side, "timed") == pytest.approx(
+            truth, rel=TOLERANCE
+        )
+        assert ran.row(rows)["accounting"][side]["verdict"] == "exact"
+    assert [ran.row(rows)["stop"] for rows in (1, 2, 3, 4)] == ["explicit", "explicit", None, None]
+    assert [ran.row(rows)["status"] for rows in (3, 4)] == ["pending", "pending"]
+    assert (ran.result["complete"], ran.result["exit_code"]) == (False, 130)
+
+
+def assert_goes_on(made: Emulated, ran: Ran) -> None:
+    """What is taken up again measures only what is missing."""
+    assert ran.folder is not None
+    times = [ran.row(rows)["ref_us"] for rows in (1, 2)]
+    done = made.run(f"resume={ran.folder}")
+    assert done.code == 0, done.err
+    assert [done.row(rows)["status"] for rows in (1, 2, 3, 4)] == ["measured"] * 4
+    assert [done.row(rows)["ref_us"] for rows in (1, 2)] == times
+    last = max(made.folder.glob("runs/*/sessions/*/job.json"), key=lambda file: int(file.parent.name))
+    assert [case["index"] for case in json.loads(last.read_text())["cases"]] == [2, 3]
+
+
+def test_a_run_that_is_stopped_keeps_its_times_and_leaves_no_process_lease_or_lock(tmp_path: Path) -> None:
+    hosts = [Emulated(tmp_path / str(number), how.fault, export_s=how.export_s) for number, how in enumerate(STOPPED)]
+    with ThreadPoolExecutor(2) as pool:
+        ended = list(pool.map(stop, hosts, STOPPED))
+    for made, how, (ran, took_s) in zip(hosts, STOPPED, ended, strict=True):
+        assert ran.code == 130
+        assert "interrupted: reading what was measured; once more to stop at once" in ran.out
+        assert_nothing_is_left(made)
+        if how.again_after_s is None:
+            assert_whole_cases_are_true(made, ran)
+        else:
+            assert took_s < 2
+            assert {row["status"] for row in ran.result["per_case"]} == {"pending"}
+    assert_goes_on(hosts[0], ended[0][0])
+    kill_at_any_moment(tmp_path / "killed")
+
+
+def kill_at_any_moment(folder: Path) -> None:
+    """Runs that have no time for anything; what they held is free."""
     chance = random.Random(5)
     for number in range(6):
-        made = Emulated(tmp_path / str(number))
+        made = Emulated(folder / str(number))
         made.operator((1,), REFERENCE, CANDIDATE)
         child = made.start("warmup=2", "repeats=3000")
         if number % 2:  # while msprof collects
@@ -195,10 +307,7 @@ def test_a_run_that_is_killed_leaves_no_process_lease_or_lock(tmp_path: Path) ->
         assert child.poll() is None
         child.kill()
         child.communicate()
-        await_true(lambda made=made: not living(made.cann.state), 10)  # type: ignore[misc]
-        # A process that ends has no environment any more a moment before its files are closed.
-        for lock in (made.cann.state / "channel-0.lock", made.folder / "lease" / "npu0.lock"):
-            await_true(lambda lock=lock: is_free(lock), 2)  # type: ignore[misc]
+        assert_nothing_is_left(made)
 
 
 def await_true(condition: Callable[[], object], seconds: float) -> None:

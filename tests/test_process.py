@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from msprun import process
+from msprun.errors import MachineError
 from msprun.model.plan import Command
 
 pytestmark = pytest.mark.process
@@ -108,6 +109,72 @@ def test_inside_interruptible_every_polite_signal_is_an_interrupt(number: signal
         os.kill(os.getpid(), number)
         time.sleep(1)
     assert signal.getsignal(number) is before
+
+
+class Told:
+    """Who looks at a hold, and what they hear."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self) -> None:
+        self.times += 1
+
+
+def interrupt(number: signal.Signals = signal.SIGINT) -> None:
+    os.kill(os.getpid(), number)
+    time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_held_interrupt_is_told_to_who_looks_and_ends_what_it_waited_for(number: signal.Signals) -> None:
+    before, told, steps = signal.getsignal(number), Told(), []
+    with pytest.raises(KeyboardInterrupt), process.held(lambda: 5.0, told) as hold:
+        assert not hold.is_asked and hold.left_s == float("inf")
+        interrupt(number)
+        assert told.times == 0  # whoever writes just now is not disturbed
+        steps.append(hold.is_asked)
+        assert 4.0 < hold.left_s <= 5.0 and not hold.is_final
+        steps.append(hold.is_asked)
+    assert (steps, told.times) == ([True, True], 1)
+    assert signal.getsignal(number) is before
+
+
+def test_a_second_interrupt_waits_for_nothing_but_one_that_comes_twice_at_once_does() -> None:
+    with pytest.raises(KeyboardInterrupt), process.held(lambda: 5.0, Told()) as hold:
+        interrupt()
+        interrupt(signal.SIGTERM)
+        assert not hold.is_final
+        time.sleep(0.4)
+        interrupt()
+        raise AssertionError("it was held")
+    assert hold.is_final
+
+
+def test_without_patience_an_interrupt_is_not_held() -> None:
+    patience = [0.0]
+    with pytest.raises(KeyboardInterrupt), process.held(lambda: patience[0], Told()) as hold:
+        interrupt()
+        raise AssertionError("it was held")
+    assert hold.is_final
+
+
+def test_patience_ends_and_its_measure_may_change() -> None:
+    with pytest.raises(KeyboardInterrupt), process.held(lambda: 0.01, Told()) as hold:
+        interrupt()
+        time.sleep(0.02)
+        assert hold.left_s == 0
+        hold.patience = lambda: 30.0
+        assert 29.0 < hold.left_s < 30.0
+
+
+def test_what_goes_wrong_behind_an_interrupt_is_the_interrupt() -> None:
+    error = MachineError("no worker", "try again")
+    with pytest.raises(KeyboardInterrupt), process.held(lambda: 5.0, Told()):
+        interrupt()
+        raise error
+    with pytest.raises(MachineError), process.held(lambda: 5.0, Told()):
+        raise error
 
 
 def test_the_last_writes_are_not_disturbed() -> None:

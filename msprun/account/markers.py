@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from msprun.account.schedule import Schedule, Split
 from msprun.account.stream import Ints, Stream
-from msprun.model.call import Refusal
+from msprun.model.call import Circumstances, Refusal
 
 DOMAIN = "msprun"
 # Where torch_npu puts ranges of old versions, which know no domain.
@@ -54,14 +54,16 @@ def markers(frame: pd.DataFrame | None) -> tuple[Marker, ...]:
     return () if frame is None else tuple(_ours(frame))
 
 
-def ranges(found: Sequence[Marker], schedule: Schedule, abandoned: Sequence[int]) -> Ranges | Refusal:
+def ranges(found: Sequence[Marker], schedule: Schedule, facts: Circumstances) -> Ranges | Refusal:
     """Our markers in the order of the schedule, where every call of an operator has exactly one.
 
     msprun's own (boosts, flushes) may lack theirs, which are of no use; those of abandoned calls are passed over.
     """
     known = {call.number for call in schedule.calls}
-    awaited = known.union(abandoned)
-    if unknown := [marker.message for marker in found if marker.number not in awaited]:
+    awaited = known.union(facts.abandoned)
+    last = _NEVER if facts.unanswered_from is None else facts.unanswered_from
+    strange = [marker for marker in found if marker.number not in awaited]
+    if unknown := [marker.message for marker in strange if marker.number is None or marker.number < last]:
         return _refuse("unknown_markers", markers=len(unknown), messages=unknown[:_NAMED])
     placed = {marker.number: marker for marker in found if marker.number in known}
     needed = [call.number for call in schedule.calls if call.side is not None]

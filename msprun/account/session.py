@@ -82,7 +82,7 @@ def _attempts(
     Where they are not, rests still lie around them, but names and even parts would take them for an operator's.
     """
     rest = rows if apart is None else rows.where(~apart)
-    found = markers.ranges(marks, plan, facts.abandoned)
+    found = markers.ranges(marks, plan, facts)
     yield "markers", lambda: found if isinstance(found, Refusal) else markers.split(rest, found)
     if facts.pauses:
         yield "separators", lambda: separators.split(rows, apart, plan, facts)

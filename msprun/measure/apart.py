@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from msprun import process
 from msprun.batches import Batch, batches
 from msprun.measure.booking import book, failure, is_suspect
 from msprun.measure.crew import Crew
@@ -22,8 +23,19 @@ from msprun.model.measurement import Remark
 from msprun.model.operator import Side
 from msprun.model.plan import Plan
 from msprun.plan import Bench, Service
+from msprun.process import Hold
 from msprun.profiler import COLLECTORS
 from msprun.stat.estimate import paired
+
+# Who interrupts a session waits as long for the call under way, which may take seconds, and for the records of all.
+_CALL_S = 5.0
+_RECORDS_S = 30.0
+_INTERRUPTED = "interrupted: reading what was measured; once more to stop at once"
+
+
+def _patience(timer: Timer, seconds: float) -> Callable[[], float]:
+    """Of who interrupts: none where nothing would be lost."""
+    return lambda: seconds if timer.is_worth_reading else 0.0
 
 
 class Apart:
@@ -52,21 +64,27 @@ class Apart:
         self._wanted: list[Path] = []
         self._bad: dict[tuple[int, Side], tuple[SideAccount, Failure | None]] = {}
         self._ends_s: float | None = None
+        self._planned: dict[int, set[tuple[Side, int]]] = {}
 
     def run(self, tallies: Sequence[Tally], ends_s: float | None = None) -> None:
         """Time what the check left standing; nothing begins after `ends_s` (monotonic seconds).
 
-        Raises MachineError when no worker starts.
+        Raises MachineError when no worker starts, KeyboardInterrupt when what was measured until then is booked.
         """
         plan = self._plan
         self._ends_s = ends_s
         known = {tally.case.index: tally for tally in tallies if not tally.is_over and tally.timed_sides}
         if plan.profiling.isolation == "shared":
             self._full += [case for case, tally in known.items() if tally.is_parted and len(tally.timed_sides) > 1]
-        self._serve_all(tuple(known), known, plan.profiling.isolation)
-        if self._collector is not None:
-            self._repair(known)
-            if not plan.profiling.keep_prof:
+        try:
+            self._serve_all(tuple(known), known, plan.profiling.isolation)
+            if self._collector is not None:
+                self._repair(known)
+        except KeyboardInterrupt:
+            self._break_off(known)
+            raise
+        finally:
+            if self._collector is not None and not plan.profiling.keep_prof:
                 tidy(self._read, self._wanted)
         for (case, side), (_, why) in self._bad.items():
             if why is not None:
@@ -74,6 +92,25 @@ class Apart:
         for tally in known.values():
             self._judge(tally)
             self._changed(tally)
+
+    def _break_off(self, known: dict[int, Tally]) -> None:
+        """Interrupted: cases that saw all their visits are done, and sides that no session would bring a time."""
+        for (case, side), (seen, why) in self._bad.items():
+            if why is not None and seen.verdict == "no_kernels":
+                known[case].fail(side, why)
+        suspects = {case for case, side in self._bad if known[case].sides[side].failure is None}
+        for tally in known.values():
+            if tally.case.index in suspects or not self._is_whole(tally):
+                tally.stop = None
+            else:
+                self._judge(tally)
+            self._changed(tally)
+
+    def _is_whole(self, tally: Tally) -> bool:
+        """There are times of every visit of every side."""
+        planned = {key for key in self._planned.get(tally.case.index, ()) if key[0] in tally.timed_sides}
+        seen = {(sample.side, sample.visit) for sample in tally.samples if sample.phase == "timed"}
+        return bool(planned) and planned <= seen
 
     def _repair(self, known: dict[int, Tally]) -> None:
         """Once more what lost its records, case by case what could not be told apart, longer what is unresolved."""
@@ -89,19 +126,32 @@ class Apart:
             self._serve_all(unresolved, known, "shared", plan.schedule.visits)
 
     def _once_more(self, cases: Sequence[int], known: dict[int, Tally], isolation: str) -> None:
-        for case in cases:
-            known[case].again()
-            for side in self._plan.sides:
-                self._bad.pop((case, side), None)
-        self._serve_all(cases, known, isolation)
+        bad = {key: self._bad.pop(key) for key in tuple(self._bad) if key[0] in cases}
+        have_back = {case: known[case].again() for case in cases}
+        try:
+            self._serve_all(cases, known, isolation)
+        except KeyboardInterrupt:
+            back = {case for case in cases if have_back[case]()}
+            self._bad |= {key: seen for key, seen in bad.items() if key[0] in back}
+            raise
 
     def _serve_all(self, cases: Sequence[int], known: dict[int, Tally], isolation: str, later: int = 0) -> None:
         """All sessions that these cases take."""
         plan = self._plan
         costs = {case: cost(plan, known[case]) for case in cases}
         collector = plan.profiler if self._collector else None
-        for batch in batches(cases, plan.sides, isolation, collector, costs):
+        found = batches(cases, plan.sides, isolation, collector, costs)
+        if not later:
+            self._planned |= {case: set() for case in cases}
+            for batch in found:
+                planned = {(side, visit) for side in batch.sides for visit in self._visits(batch)}
+                for case in batch.cases:
+                    self._planned[case] |= planned
+        for batch in found:
             self._serve(batch, known, later)
+
+    def _visits(self, batch: Batch, later: int = 0) -> Sequence[int]:
+        return range(later, later + self._plan.schedule.visits) if batch.visit is None else (batch.visit,)
 
     def _has(self, case: int, is_so: Callable[[SideAccount], bool]) -> bool:
         return any(number == case and is_so(seen) for (number, _), (seen, _) in self._bad.items())
@@ -148,26 +198,59 @@ class Apart:
             need_room(plan.folder, sum(cost(plan, tally).rows for tally in waiting))
         crew = Crew(plan, self._made, self._on_hello, service, self._sentinel)
         timer = (Recording if self._collector else Timer)(crew, plan, batch.sides)
-        visits = range(later, later + plan.schedule.visits) if batch.visit is None else (batch.visit,)
         try:
-            self._make_calls(crew, timer, waiting, visits)
+            ready = [tally for tally in waiting if self._make_ready(crew, timer, tally)]
+            crew.collect("begin")
+            with process.held(_patience(timer, _CALL_S), self._tell_of_interrupt) as hold:
+                crew.heed(hold)
+                self._make_calls(hold, crew, timer, [(t, visit) for visit in self._visits(batch, later) for t in ready])
+                return self._conclude(hold, crew, timer, waiting)
         except BaseException:
             crew.kill()
             raise
+
+    @property
+    def _records_s(self) -> float:
+        return min(_RECORDS_S, self._plan.limits.timeout_s)
+
+    def _tell_of_interrupt(self) -> None:
+        if self._sentinel is not None:
+            self._sentinel.tell(_INTERRUPTED)
+
+    def _make_calls(self, hold: Hold, crew: Crew, timer: Timer, visits: Sequence[tuple[Tally, int]]) -> None:
+        """All visits, one after the other. Where they are interrupted, a worker still ends as it should."""
+        try:
+            self._visit(crew, timer, visits)
+        except KeyboardInterrupt:
+            if hold.is_final or not isinstance(timer, Recording):
+                raise
+            hold.patience = _patience(timer, self._records_s)
+            answer = crew.settle()
+            timer.break_off(None if answer is None else answer.body)
+            if answer is None and not crew.is_wrapped:
+                raise
+            if answer is None:
+                return
+        hold.patience = _patience(timer, self._records_s)
+        crew.collect("end")
+
+    def _conclude(self, hold: Hold, crew: Crew, timer: Timer, waiting: Sequence[Tally]) -> bool:
+        """End a session; whether it went to its end, and was booked."""
+        timeout_s = self._plan.limits.timeout_s
         self._is_lost = crew.is_lost
         if self._collector is not None and crew.is_lost:
             crew.kill()
             self._look_back(crew)
             self._wanted += self._captures(crew)
             return False
-        crew.close(plan.limits.timeout_s)
+        crew.close(timeout_s)
         seen = self._look_back(crew)
         self._is_refused = crew.is_refused and self._waits_for_channel()
         if self._is_refused:
             return False
         if isinstance(timer, Recording):
             # Nothing was called where no case's sides fit into memory together.
-            is_sound = not timer.calls or self._book(crew, timer, waiting, seen)
+            is_sound = not timer.calls or self._book(crew, timer, waiting, seen, min(timeout_s, hold.left_s))
             (self._read if is_sound else self._wanted).extend(self._captures(crew))
         return True
 
@@ -191,18 +274,14 @@ class Apart:
         self.remarks += seen.remarks if seen is not None else ()
         return seen
 
-    def _make_calls(self, crew: Crew, timer: Timer, waiting: Sequence[Tally], visits: Sequence[int]) -> None:
-        ready = [tally for tally in waiting if self._make_ready(crew, timer, tally)]
-        crew.collect("begin")
-        for visit in visits:
-            for tally in ready:
-                if crew.is_lost and self._collector:
-                    return
-                timer.visit(tally, visit)
-                if self._sentinel is not None:
-                    self._sentinel.during()
-                self._changed(tally)
-        crew.collect("end")
+    def _visit(self, crew: Crew, timer: Timer, visits: Sequence[tuple[Tally, int]]) -> None:
+        for tally, visit in visits:
+            if crew.is_lost and self._collector:
+                return
+            timer.visit(tally, visit)
+            if self._sentinel is not None:
+                self._sentinel.during()
+            self._changed(tally)
 
     def _make_ready(self, crew: Crew, timer: Timer, tally: Tally) -> bool:
         """Construct and call each side once. What does not fit beside the other side is left to sessions of a side."""
@@ -220,7 +299,9 @@ class Apart:
             self._changed(tally)
         return bool(timer.present(tally))
 
-    def _book(self, crew: Crew, timer: Recording, waiting: Sequence[Tally], beside: Seen | None) -> bool:
+    def _book(
+        self, crew: Crew, timer: Recording, waiting: Sequence[Tally], beside: Seen | None, timeout_s: float
+    ) -> bool:
         """Take over what the session's records say of each side; whether all of them have a sound time."""
         from msprun.measure.reckon import reckon  # brings pandas, which nothing before the first records needs
 
@@ -228,14 +309,15 @@ class Apart:
         session, said = crew.sessions[-1], crew.said()
         log = f"sessions/{session.number}/{session.log.name}"
         complaint, remedy = self._collector.complaint(said), self._collector.remedy(said)
-        found = reckon(self._collector, session, timer.ran, self._plan.limits.timeout_s, beside)
+        found = reckon(self._collector, session, timer.ran, timeout_s, beside)
         accounts = found.accounts
         self.remarks += found.remarks
         by_case = {tally.case.index: tally for tally in waiting}
+        counting = {(host.case, host.side) for host in timer.hosts.values()}
         is_bad = False
         for seen in accounts.sides:
             tally = by_case[seen.case]
-            if tally.sides[seen.side].failure is not None:
+            if tally.sides[seen.side].failure is not None or (seen.case, seen.side) not in counting:
                 continue
             book(tally, seen, timer.hosts, self._plan.profiling.metric)
             why = failure(seen, accounts, log, complaint, remedy)
@@ -243,7 +325,7 @@ class Apart:
                 self._bad[seen.case, seen.side] = seen, why
                 is_bad = True
         for tally in waiting:
-            if set(tally.timed_sides) <= set(session.sides):  # else sessions of the other side follow
+            if self._is_whole(tally):  # else sessions of the other side follow
                 self._judge(tally)
             self._changed(tally)
         return not is_bad

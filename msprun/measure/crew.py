@@ -20,12 +20,13 @@ from msprun.model.failure import Failure, Stage
 from msprun.model.operator import Side
 from msprun.model.plan import Plan, Session
 from msprun.plan import Bench, Service, job, session
-from msprun.process import Spare
+from msprun.process import Hold, Spare
 from msprun.profiler import COLLECTORS
 from msprun.work.facts import of_worker
 
 _PROBE_S = 20.0
 _GOODBYE_S = 2.0
+_SETTLE_S = 2.0
 _OCCUPIED_S = 2.0
 _GIB = 1 << 30
 _TOO_LARGE = "no other case or side was in memory beside it: free some memory, or give the case smaller inputs"
@@ -62,12 +63,23 @@ class Crew:
         self._retries = plan.retry
         self.sessions: list[Session] = []
         self._room = _free_bytes() // 4
+        self._hold: Hold | None = None
+
+    def heed(self, hold: Hold) -> None:
+        """From now on whoever interrupts waits for the request under way; no other one about a case follows it."""
+        self._hold = hold
+        if self._worker is not None:
+            self._worker.hold = hold
+
+    def settle(self) -> Reply | None:
+        """What the worker answers to a request that an interrupt broke off; None where it does not answer."""
+        return None if self._worker is None else self._worker.settle(_SETTLE_S)
 
     def ask(self, do: str, stage: Stage, tally: Tally, deadline: float | None = None, **words: Any) -> Reply:
         """One request about a case, answered by `deadline` (monotonic seconds; None: the limit of its stage from now).
 
         After a failure the worker is probed, and dropped when it is no longer sound. Where memory is short, it is asked
-        again with less in it, but not in the middle of timing.
+        again with less in it, but not in the middle of timing. Raises KeyboardInterrupt.
         """
         reply = self._ask(do, stage, tally, deadline, words)
         while stage != "timing" and self.make_room(tally, reply, may_part=stage != "breakdown"):  # its sides were timed
@@ -75,6 +87,8 @@ class Crew:
         return reply
 
     def _ask(self, do: str, stage: Stage, tally: Tally, deadline: float | None, words: dict[str, Any]) -> Reply:
+        if self._hold is not None and self._hold.is_asked:
+            raise KeyboardInterrupt
         key, limit_s = limit(self._plan, stage, tally)
         left_s = limit_s if deadline is None else deadline - time.monotonic()
         hint = f"more time: {key}={2 * limit_s:g}"
@@ -208,6 +222,11 @@ class Crew:
         for worker in (self._worker, self._pending):
             if worker is not None:
                 worker.close(patience_s)
+
+    @property
+    def is_wrapped(self) -> bool:
+        """A program around its worker collects, and writes also what a worker did that answers no more."""
+        return self.sessions[-1].command.dies_with_parent
 
     @property
     def is_lost(self) -> bool:

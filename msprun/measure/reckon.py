@@ -39,17 +39,22 @@ def reckon(collector: Collector, session: Session, ran: Ran, timeout_s: float, b
         pauses=ran.pauses,
         separator=separator(kernels) if ran.pauses and kernels is not None else None,
         abandoned=ran.abandoned,
+        unanswered_from=ran.unanswered_from,
         dropped_rows=0 if found.kernels is None else found.kernels.dropped_rows,
         clock=() if beside is None else beside.clock,
         is_shared=None if beside is None else beside.is_shared,
     )
     accounts = account(kernels, markers, calls, circumstances)
-    return Reckoning(accounts=accounts, remarks=tuple(_faults(found, session)))
+    return Reckoning(accounts=accounts, remarks=tuple(_faults(found, session, ran)))
 
 
-def _faults(found: Capture, session: Session) -> Iterator[Remark]:
-    """Rows and cells that are not as they should be: the first, with its file and line."""
-    heard = [c for one in (found.kernels, found.markers) if one for c in one.complaints if c.code not in _NO_FAULT]
+def _faults(found: Capture, session: Session, ran: Ran) -> Iterator[Remark]:
+    """Rows and cells that are not as they should be: the first, with its file and line.
+
+    A call that was never answered may have a marker without an end.
+    """
+    tables = (found.kernels, found.markers if ran.unanswered_from is None else None)
+    heard = [c for one in tables if one for c in one.complaints if c.code not in _NO_FAULT]
     if heard:
         root = session.folder.parents[1]
         place = heard[0].file.relative_to(root) if heard[0].file.is_relative_to(root) else heard[0].file

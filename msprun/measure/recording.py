@@ -38,10 +38,12 @@ class Ran(Struct, frozen=True, kw_only=True):
     """All calls of a session, in order, and the numbers of those that were begun by requests that failed.
 
     `pauses` are numbers of separators that stand before no call; none: markers work, and there are no separators.
+    `unanswered_from`: a last request was never answered; its calls have this number and higher ones.
     """
 
     calls: tuple[DeviceCall, ...]
     abandoned: tuple[int, ...] = ()
+    unanswered_from: int | None = None
     pauses: tuple[int, ...] = ()
 
 
@@ -56,15 +58,39 @@ class Recording(Timer):
         self.calls: list[DeviceCall] = []
         self.hosts: dict[int, Sample] = {}
         self.abandoned: list[int] = []
+        self._under_way: tuple[int, int] | None = None
+        self._is_unanswered = False
         self.pauses: list[int] = []
 
     @property
     def ran(self) -> Ran:
         """What the session's records are matched against."""
-        return Ran(calls=tuple(self.calls), abandoned=tuple(self.abandoned), pauses=tuple(self.pauses))
+        known = (call.number for call in self.calls)
+        last = max((*known, *self.abandoned, *self.pauses), default=-1)
+        return Ran(
+            calls=tuple(self.calls), abandoned=tuple(self.abandoned), pauses=tuple(self.pauses),
+            unanswered_from=last + 1 if self._is_unanswered else None,
+        )  # fmt: skip
 
     def visit(self, tally: Tally, number: int) -> None:
         """One visit of a case; where a side fails it is made again without it, as long as the worker lives."""
+        self._under_way = tally.case.index, number
+        self._visit(tally, number)
+        self._under_way = None
+
+    @property
+    def is_worth_reading(self) -> bool:
+        """Some visit was finished, so that the records have times to tell."""
+        return any((s.case, s.visit) != self._under_way for s in self.hosts.values())
+
+    def break_off(self, answer: dict[str, Any] | None) -> None:
+        """Have the visit under way count nowhere; `answer` is that of its last request, None where none came."""
+        self.hosts = {n: s for n, s in self.hosts.items() if (s.case, s.visit) != self._under_way}
+        self._is_unanswered = answer is None
+        self._abandon(answer or {})
+        self.abandoned += [line.number for line in _recorded(answer or {})]
+
+    def _visit(self, tally: Tally, number: int) -> None:
         if self._plan.profiling.boost:
             self._boost(tally, number)
         while (sides := self.present(tally)) and not self._crew.is_lost:
@@ -93,7 +119,7 @@ class Recording(Timer):
     def _note(self, answer: dict[str, Any], samples: Sequence[Sample], visit: int) -> None:
         """Write down what ran, each call beside the block that was asked for."""
         rest = iter(samples)
-        for line in convert(answer.get("recorded") or (), list[Recorded]):
+        for line in _recorded(answer):
             if line.purpose == "pause":
                 self.pauses.append(line.number)
                 continue
@@ -123,6 +149,10 @@ class Recording(Timer):
         began = time.monotonic()
         self._run(tally, blocks, deadline)
         tally.sampled_s[sides] = tally.sampled_s.get(sides, 0.0) + time.monotonic() - began
+
+
+def _recorded(answer: dict[str, Any]) -> list[Recorded]:
+    return convert(answer.get("recorded") or (), list[Recorded])
 
 
 def cost(plan: Plan, tally: Tally) -> Cost:

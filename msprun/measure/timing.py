@@ -50,6 +50,11 @@ class Timer:
                 return
             self._forget(tally, number)
 
+    @property
+    def is_worth_reading(self) -> bool:
+        """Records that come when a session is over would tell times of calls that were made."""
+        return False
+
     def present(self, tally: Tally) -> tuple[Side, ...]:
         """The sides of a case that are timed here."""
         return tuple(side for side in tally.timed_sides if side in self._sides)
@@ -74,6 +79,7 @@ class Timer:
             tally.cache = None if reply.failure else msgspec.convert({**reply.body, "policy": cache}, CacheFacts)
         deadline = time.monotonic() + self._plan.limits.case_timeout_s
         for together in self._rounds(sides):
+            tally.stop = None  # of a side's sessions or turns each one says when it is done
             self._warm_up(tally, together, number, deadline)
             if self._plan.schedule.repeats is not None:
                 self._explicit(tally, together, number, deadline)

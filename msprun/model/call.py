@@ -67,8 +67,9 @@ class Circumstances(Struct, frozen=True, kw_only=True):
     is nothing to read. `device`: the only one whose rows are ours, by the profiler's numbers. `pauses` are numbers of
     what lies behind the last call of a request. Where there are some, a kernel of msprun's own ran before every call
     and every pause; `separator` is what it is known by, None where the records do not tell. `abandoned` are numbers of
-    calls that never answered: their markers may be there. `is_shared`: the device's load changed while calls ran; None
-    where that is not known. `dropped_rows` of the table could not be used; None where nobody knows how many.
+    calls that never answered, as all from `unanswered_from` on: their markers may be there. `is_shared`: the device's
+    load changed while calls ran; None where that is not known. `dropped_rows` of the table could not be used; None
+    where nobody knows how many.
     """
 
     source: TimeSource
@@ -81,6 +82,7 @@ class Circumstances(Struct, frozen=True, kw_only=True):
     is_shared: bool | None = None
     dropped_rows: int | None = 0
     abandoned: tuple[int, ...] = ()
+    unanswered_from: int | None = None
 
 
 class CallTime(Struct, frozen=True, kw_only=True):

@@ -98,6 +98,20 @@ def test_markers_of_calls_that_never_answered_are_passed_over() -> None:
         assert {one.case for one in found.sides} == {0}
 
 
+@pytest.mark.parametrize(("first", "borders"), [(0, "markers"), (1, "gaps"), (None, "gaps")])
+def test_markers_behind_the_last_answer_are_passed_over(first: int | None, borders: str) -> None:
+    recording = Recording()
+    interleaved(recording, 0, BOTH)
+    told = len(recording.calls)
+    for _ in range(3):  # one after the other, until somebody interrupted the request
+        recording.call(1, "candidate", "timed", [("Slow", 5.0)])
+    del recording.calls[told:]
+    facts = FACTS if first is None else replace(FACTS, unanswered_from=told + first)
+    found = account(recording.kernels, recording.markers, recording.calls, facts)
+    assert found.borders == borders
+    assert set(times_ns(side_of(found, "reference")).values()) == {23_000}
+
+
 def test_boost_without_a_marker_is_no_fault() -> None:
     recording = Recording()
     recording.call(0, None, "boost", [("Boost", 900.0)])

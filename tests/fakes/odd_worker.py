@@ -47,6 +47,17 @@ for line in connection.makefile():
         signal.signal(signal.SIGUSR1, write_stack)
         while True:
             time.sleep(0.05)
+    elif fault in ("is_slow", "is_deaf", "dies_of_an_interrupt"):
+        try:
+            if fault == "is_deaf":
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            open(job["folder"] + "/begun", "w").close()
+            time.sleep(600)
+        except KeyboardInterrupt:
+            if fault == "dies_of_an_interrupt":
+                sys.exit(3)
+            failure = {"stage": "timing", "kind": "exception", "message": "KeyboardInterrupt"}
+            send(asked["id"], **{"ok": False, "failure": failure, "abandoned": [7]})
     elif fault == "dies_and_leaves_a_child":
         open(job["mark"], "r+b").write(b"r")
         os.set_inheritable(connection.fileno(), True)

@@ -104,6 +104,23 @@ def test_markers_of_torch_npus_profiler_are_those_of_the_msprof_inside_of_it(tmp
     assert {time.device_ns for time in side.times} == {20_000}
 
 
+@pytest.mark.parametrize(("unanswered_from", "remarks"), [(8, ()), (None, ("bad_table",))])
+def test_a_marker_without_an_end_is_that_of_the_call_that_was_cut_off(
+    tmp_path: Path, unanswered_from: int | None, remarks: tuple[str, ...]
+) -> None:
+    made = session(tmp_path)
+    place = made.folder / "PROF_1/mindstudio_profiler_output"
+    (place / "op_summary_20260605161737.csv").write_text("\n".join([HEADER, *map(line, range(8)), ""]))
+    host_end, device_end = (f"{(START_NS + 8_000_000 + offset) / 1000:.3f}" for offset in (500_000, 510_000))
+    cut = mark(8, "msprun").replace(host_end, "").replace(device_end, "")
+    marks = [MARKS, *(mark(number, "msprun") for number in range(8)), cut, ""]
+    (place / "msprof_tx_20260605161737.csv").write_text("\n".join(marks))
+    ran = Ran(calls=tuple(calls(8)), unanswered_from=unanswered_from)
+    found = reckon(Msprof(), made, ran, 1.0, None)
+    assert tuple(remark.code for remark in found.remarks) == remarks
+    assert found.accounts.sides[0].verdict == "exact"
+
+
 def test_without_kernel_details_the_op_summary_behind_it_serves(tmp_path: Path) -> None:
     text = "\n".join([HEADER, *map(line, range(8)), ""])
     (side,) = torch_npus(tmp_path, {f"{PROF}/op_summary_20260605161737.csv": text}).accounts.sides

@@ -26,6 +26,7 @@ class Crew:
         self.now_ns = 1_000_000
         self.flushes = flushes
         self.fails_at: int | None = None
+        self.stops_at: int | None = None
         self.cannot_boost = False
 
     def ready(self, tally: Tally, side: str) -> Reply:
@@ -41,6 +42,8 @@ class Crew:
             return Reply(failure=Failure(stage="timing", kind="exception", message="no room"))
         if do == "boost":
             return Reply(body={"recorded": [self.line(tally, None, "boost")]})
+        if self.stops_at is not None and self.number >= self.stops_at:
+            raise KeyboardInterrupt
         recorded = []
         for side, calls in blocks:
             assert calls == 1
@@ -65,8 +68,8 @@ def plan(**schedule: Any) -> Plan:
     return replace(made, schedule=replace(made.schedule, **{**few, **schedule}))
 
 
-def tally_of(made: Plan) -> Tally:
-    return Tally(Case(index=0, name="case0", shape_label="[2]", dtype_label="float32"), made, lambda entry: None)
+def tally_of(made: Plan, case: int = 0) -> Tally:
+    return Tally(Case(index=case, name="case", shape_label="[2]", dtype_label="float32"), made, lambda entry: None)
 
 
 def run(crew: Crew, made: Plan, *visits: int) -> tuple[Recording, Tally]:
@@ -122,6 +125,54 @@ def test_a_lost_worker_ends_the_visit_and_costs_the_side_that_ran() -> None:
     assert recording.hosts == {}  # nothing of the visit counts
     # What ran before: two warm-up calls and the first timed one. The request that died told nothing of its own.
     assert [call.purpose for call in recording.calls] == ["warmup", "warmup", "timed"]
+
+
+def stopped(crew: Crew, number: int) -> Recording:
+    """Two cases' visits, the second one interrupted before the request that makes call `number`."""
+    crew.stops_at = number
+    made = plan()
+    recording = Recording(crew, made)  # type: ignore[arg-type]
+    recording.visit(tally_of(made, 0), 0)
+    with pytest.raises(KeyboardInterrupt):
+        recording.visit(tally_of(made, 1), 0)
+    return recording
+
+
+def test_a_visit_that_is_interrupted_counts_nowhere_and_its_calls_are_known() -> None:
+    recording = stopped(Crew(), 13)
+    assert recording.is_worth_reading
+    recording.break_off({})
+    # 10 calls of the first case; the second had two of warm-up and the first timed one.
+    assert sorted(recording.hosts) == list(range(10))
+    assert [call.number for call in recording.ran.calls] == list(range(13))
+    assert (recording.ran.abandoned, recording.ran.unanswered_from) == ((), None)
+
+
+def test_calls_of_a_request_that_is_broken_off_are_those_that_its_answer_names() -> None:
+    crew = Crew()
+    failed = stopped(crew, 13)
+    failed.break_off({"ok": False, "abandoned": [13, 14]})
+    assert (failed.ran.abandoned, failed.ran.unanswered_from) == ((13, 14), None)
+    late = stopped(Crew(), 13)
+    late.break_off({"ok": True, "recorded": [[13, 1, "candidate", "call", 5, 6], [14, 1, None, "pause", 7, 8]]})
+    assert (late.ran.abandoned, len(late.ran.calls)) == ((13, 14), 13)
+
+
+def test_a_request_without_an_answer_leaves_all_numbers_behind_the_last_one_open() -> None:
+    recording = stopped(Crew(), 13)
+    recording.break_off(None)
+    assert (recording.ran.abandoned, recording.ran.unanswered_from) == ((), 13)
+
+
+def test_nothing_is_worth_reading_before_a_visit_is_whole() -> None:
+    crew = Crew()
+    crew.stops_at = 3
+    made = plan()
+    recording = Recording(crew, made)  # type: ignore[arg-type]
+    assert not recording.is_worth_reading
+    with pytest.raises(KeyboardInterrupt):
+        recording.visit(tally_of(made), 0)
+    assert recording.hosts and not recording.is_worth_reading
 
 
 @pytest.mark.parametrize(
