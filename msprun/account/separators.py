@@ -14,8 +14,9 @@ def known(stream: Stream, schedule: Schedule, facts: Circumstances) -> Flags | N
     if not facts.pauses:
         return np.zeros(len(stream.start), dtype=bool)
     found = None if facts.separator is None else stream.matches(facts.separator)
-    # More than were launched: an operator runs the very same kernel.
-    return None if found is None or found.sum() > len(_numbers(schedule, facts)) else found
+    # More than were launched: an operator runs the very same kernel. A request that never answered had some, too.
+    most = len(_numbers(schedule, facts)) if facts.unanswered_from is None else len(stream.start)
+    return None if found is None or found.sum() > most else found
 
 
 def split(stream: Stream, found: Flags | None, schedule: Schedule, facts: Circumstances) -> Split | Refusal:
@@ -23,6 +24,8 @@ def split(stream: Stream, found: Flags | None, schedule: Schedule, facts: Circum
     if found is None:
         return _refuse("separators_unknown")
     at, numbers = np.flatnonzero(found), _numbers(schedule, facts)
+    if facts.unanswered_from is not None:
+        at = at[: len(numbers)]
     if len(at) != len(numbers):
         return _refuse("separators_missing", found=len(at), expected=len(numbers))
     kernels = stream.where(stream.is_kernel & ~found)

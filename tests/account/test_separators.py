@@ -99,6 +99,17 @@ def test_a_call_that_never_answered_had_a_separator_too() -> None:
     assert_exact(account(recording.kernels, None, timeless(recording), facts), "separators")
 
 
+def test_calls_of_a_request_that_never_answered_stand_behind_all_others() -> None:
+    recording = played()
+    first = len(recording.calls) + len(recording.pauses)
+    calls = timeless(recording)
+    for _ in range(3):
+        recording.call(1, "candidate", "timed", BOTH["candidate"])
+    facts = separated(recording)
+    assert_exact(account(recording.kernels, None, calls, replace(facts, unanswered_from=first)), "separators")
+    assert account(recording.kernels, None, calls, facts).borders is None
+
+
 def test_separators_hold_where_the_two_clocks_do_not_agree() -> None:
     recording = played()
     for number, row in enumerate(recording.rows):
