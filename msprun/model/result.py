@@ -8,6 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from msprun.model.failure import Failure
 from msprun.model.measurement import (
+    RIGHT,
     Accounting,
     CacheFacts,
     Correctness,
@@ -89,6 +90,13 @@ class CaseRow(Struct, frozen=True, kw_only=True):
         """The sides that were asked for."""
         told = zip(ALL_SIDES, (self.reference, self.candidate, self.against), strict=True)
         return {side: found for side, found in told if found is not None}
+
+    @property
+    def pair_of_builds(self) -> Paired | None:
+        """The pair of older build and candidate; None where one of them is wrong or was not judged."""
+        states = (self.correctness.state, self.against_correctness and self.against_correctness.state)
+        counts_here = self.status in ("measured", "one_sided") and all(state in RIGHT for state in states)
+        return self.paired_against if counts_here else None
 
 
 class Aggregates(Struct, frozen=True, kw_only=True):

@@ -147,15 +147,11 @@ def _accounted(row: CaseRow) -> Iterator[Accounted]:
 
 
 def _old_row(row: CaseRow) -> OldRow:
-    """No speed-up where the candidate or the older build is wrong, as for the reference."""
-    state = row.against_correctness.state if row.against_correctness else None
-    is_right = row.correctness.state in RIGHT and state in RIGHT
-    counts_here = is_right and row.status in ("measured", "one_sided")
     return OldRow(
         row=row,
         has_failed=row.against is not None and row.against.failure is not None,
-        state=state,
-        pair=row.paired_against if counts_here else None,
+        state=row.against_correctness.state if row.against_correctness else None,
+        pair=row.pair_of_builds,
     )
 
 

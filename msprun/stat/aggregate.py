@@ -180,9 +180,8 @@ def usable_pair(row: CaseRow) -> Paired | None:
 
 def usable_old_pair(row: CaseRow) -> Paired | None:
     """The pair of older build and candidate of a row that counts: it has a speed-up, and neither is wrong."""
-    pair, is_right = row.paired_against, row.correctness.state in RIGHT and not is_old_wrong(row)
-    counts_here = row.status in ("measured", "one_sided") and is_right
-    return pair if counts_here and pair is not None and pair.speedup is not None else None
+    pair = row.pair_of_builds
+    return pair if pair is not None and pair.speedup is not None else None
 
 
 def is_old_wrong(row: CaseRow) -> bool:
