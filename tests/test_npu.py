@@ -124,6 +124,8 @@ def test_20_cases_take_two_sessions_and_their_times_are_the_truth_by_markers(tmp
             assert borders(ran, rows, side) == ("exact", "markers")
     assert [command.split()[0] == "msprof" for command in ran.sessions] == [False, True, True]
     assert ran.folder is not None and len(list(ran.folder.glob("sessions/*/PROF_*"))) == 2
+    chip = ran.result["environment"]["worker"]["chip"]
+    assert (chip["cube_cores"], chip["vector_cores"], chip["cube_mhz"]) == (24, 48, 1800.0)
     assert {kernel["kind"] for kernel in ran.row(2)["candidate"]["kernels"]} == {"AI_VECTOR_CORE"}
     assert [kernel["count"] for kernel in ran.row(2)["candidate"]["kernels"]] == [1.0, 1.0, 1.0]
 

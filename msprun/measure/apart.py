@@ -312,6 +312,8 @@ class Apart:
         found = reckon(self._collector, session, timer.ran, timeout_s, beside)
         accounts = found.accounts
         self.remarks += found.remarks
+        if found.chip:
+            self._on_hello({"chip": found.chip})
         by_case = {tally.case.index: tally for tally in waiting}
         counting = {(host.case, host.side) for host in timer.hosts.values()}
         is_bad = False

@@ -13,16 +13,22 @@ from msprun.contract import Collector
 from msprun.model.call import DeviceCall, TimeSource
 from msprun.model.plan import Command, Session
 from msprun.reader import READERS
+from msprun.reader.prof import Prof, facts
 from msprun.reader.reading import Reading
+from msprun.reader.tree import profs
 
 
 class Capture(Struct, frozen=True, kw_only=True):
-    """One process's records; `markers` None where the profiler knows none. `trouble` says why there are no kernels."""
+    """One process's records; `markers` None where the profiler knows none. `trouble` says why there are no kernels.
+
+    `prof` is what msprof noted of the devices, None where it noted nothing.
+    """
 
     source: TimeSource
     kernels: Reading | None
     markers: Reading | None
     trouble: str | None = None
+    prof: Prof | None = None
 
 
 def read(collector: Collector, session: Session, calls: Sequence[DeviceCall], timeout_s: float) -> Capture:
@@ -55,6 +61,7 @@ def _one(collector: Collector, folder: Path) -> Capture:
         source=cast(TimeSource, name),
         kernels=kernels,
         markers=markers if markers is not None and markers.files else None,
+        prof=facts(inner[-1]) if (inner := profs(folder)) else None,
     )
 
 

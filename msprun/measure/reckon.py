@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from msprun.account.own import boosts, separator
 from msprun.account.session import account
@@ -12,18 +14,23 @@ from msprun.contract import Collector
 from msprun.measure.capture import Capture, read
 from msprun.measure.recording import Ran
 from msprun.measure.sentinel import Seen
-from msprun.model.call import Accounts, Circumstances
+from msprun.model.call import Accounts, Circumstances, ClockReading
 from msprun.model.measurement import Remark
 from msprun.model.plan import Session
+from msprun.reader.prof import Prof
 
 _NO_FAULT = ("left_out", "absent")
 
 
 class Reckoning(Struct, frozen=True, kw_only=True):
-    """The accounts of every side that was called, and what was wrong with the tables behind them."""
+    """The accounts of every side that was called, and what was wrong with the tables behind them.
+
+    `chip` is what the profiler noted of the device: cores, rated clocks (MHz) and versions, as far as they are known.
+    """
 
     accounts: Accounts
     remarks: tuple[Remark, ...]
+    chip: dict[str, Any] = {}
 
 
 def reckon(collector: Collector, session: Session, ran: Ran, timeout_s: float, beside: Seen | None) -> Reckoning:
@@ -41,11 +48,25 @@ def reckon(collector: Collector, session: Session, ran: Ran, timeout_s: float, b
         abandoned=ran.abandoned,
         unanswered_from=ran.unanswered_from,
         dropped_rows=0 if found.kernels is None else found.kernels.dropped_rows,
-        clock=() if beside is None else beside.clock,
+        clock=() if beside is None else tuple(_rated(reading, found.prof) for reading in beside.clock),
         is_shared=None if beside is None else beside.is_shared,
     )
     accounts = account(kernels, markers, calls, circumstances)
-    return Reckoning(accounts=accounts, remarks=tuple(_faults(found, session, ran)))
+    return Reckoning(accounts=accounts, remarks=tuple(_faults(found, session, ran)), chip=_chip(found.prof))
+
+
+def _rated(reading: ClockReading, prof: Prof | None) -> ClockReading:
+    """With the rated clock that the profiler noted, where whoever read the clock does not know one."""
+    noted = [device.cube_mhz or device.vector_mhz for device in prof.devices] if prof else []
+    return reading if reading.rated_mhz or not noted else replace(reading, rated_mhz=noted[0])
+
+
+def _chip(prof: Prof | None) -> dict[str, Any]:
+    if prof is None:
+        return {}
+    first = to_builtins(prof.devices[0]) if prof.devices else {}
+    told = {**first, "driver": prof.driver_version, "cann": prof.cann_version}
+    return {name: value for name, value in told.items() if value is not None and name != "device"}
 
 
 def _faults(found: Capture, session: Session, ran: Ran) -> Iterator[Remark]:

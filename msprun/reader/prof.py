@@ -1,4 +1,4 @@
-"""What a PROF folder says of itself: the process, the devices, their cores and clocks, the versions."""
+"""What a PROF folder says of itself: the devices, their cores and clocks, the versions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from msprun.reader.reading import Complaint, Complaints
 
 # Facts are a few kilobytes; what is longer is something else.
 FACTS_BYTES = 1 << 20
-# PROF_<number>_<17 digits>_<pid of 8 digits><8 letters>: since November 2025; before that 16 letters and no pid.
-_PID = re.compile(r"PROF_\d+_\d{17}_(\d{8})[A-Z]{8}")
 _DEVICE = re.compile(r"device_(\d+)")
 _INFO = re.compile(r"info\.json(\.\d+)?")
 
@@ -36,10 +34,8 @@ class ProfDevice(Struct, frozen=True, kw_only=True):
 
 
 class Prof(Struct, frozen=True, kw_only=True):
-    """A PROF folder: `pid` as its name or its host part says; versions as they are written there."""
+    """A PROF folder; versions as they are written there."""
 
-    folder: Path
-    pid: int | None
     devices: tuple[ProfDevice, ...]
     driver_version: str | None
     cann_version: str | None
@@ -53,21 +49,12 @@ def facts(folder: Path) -> Prof:
     numbers = sorted((int(found[1]), place) for place in _folders(folder) if (found := _DEVICE.fullmatch(place.name)))
     infos = [(number, _info(place, folder, heard)) for number, place in numbers]
     every = [host, *(info for _, info in infos)]
-    named = _PID.fullmatch(folder.name)
     return Prof(
-        folder=folder,
-        pid=int(named[1]) if named else next((p for info in every if (p := _whole(info.get("pid"))) is not None), None),
         devices=tuple(_device(number, info) for number, info in infos),
         driver_version=_first(every, "drvVersion"),
         cann_version=_first(every, "cannVersion"),
         complaints=heard.all(),
     )
-
-
-def of_process(folder: Path, pid: int) -> Path | None:
-    """The PROF folder in `folder` of the process; None where none says that it is, or several do."""
-    found = [prof for prof in tree.profs(folder) if facts(prof).pid == pid]
-    return found[0] if len(found) == 1 else None
 
 
 def _device(number: int, info: Mapping[str, Any]) -> ProfDevice:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from msprun.measure.reckon import Reckoning, reckon
 from msprun.measure.recording import Ran
-from msprun.model.call import DeviceCall
+from msprun.measure.sentinel import Seen
+from msprun.model.call import ClockReading, DeviceCall
 from msprun.model.plan import Command, Session
 from msprun.profiler.msprof import Msprof
 from msprun.profiler.torch_npu import TorchNpu
@@ -130,3 +132,36 @@ def test_without_kernel_details_the_op_summary_behind_it_serves(tmp_path: Path) 
 def test_a_parser_that_left_no_table_at_all_has_left_nothing_to_measure(tmp_path: Path) -> None:
     (side,) = torch_npus(tmp_path, {"FRAMEWORK/torch.op_range": ""}).accounts.sides
     assert (side.verdict, side.figures) == ("not_measurable", {"reason": "no_table"})
+
+
+NOTED = {
+    "platform_version": "5", "drvVersion": 467732, "cannVersion": "8.3.RC2",
+    "DeviceInfo": [{"ai_core_num": 24, "aiv_num": 48, "aic_frequency": "1800", "aiv_frequency": "1650"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rated_mhz", "verdict"), [(None, "low_clock"), (1000.0, "exact")], ids=["not known", "known to npu-smi"]
+)
+def test_the_chip_is_what_msprof_noted_and_so_is_its_rated_clock(
+    tmp_path: Path, rated_mhz: float | None, verdict: str
+) -> None:
+    """Ascend NPUs clock down when idle; a session of torch_npu's profiler holds msprof's notes inside of it."""
+    made = session(tmp_path)
+    inner = made.folder / "profile" / "host_77_20260605161708478_ascend_pt" / PROF
+    inner.mkdir(parents=True)
+    (inner / "op_summary_20260605161737.csv").write_text("\n".join([HEADER, *map(line, range(8)), ""]))
+    (inner.parent / "device_0").mkdir()
+    (inner.parent / "device_0" / "info.json.0").write_text(json.dumps(NOTED))
+    reading = ClockReading(source="npu-smi", mhz=1000.0, rated_mhz=rated_mhz)
+    beside = Seen(remarks=(), is_shared=None, clock=(reading,))
+    found = reckon(TorchNpu(), made, Ran(calls=tuple(calls(8))), 1.0, beside)
+    assert found.accounts.sides[0].verdict == verdict
+    assert found.chip == {
+        "cube_cores": 24, "vector_cores": 48, "cube_mhz": 1800.0, "vector_mhz": 1650.0, "platform_version": 5,
+        "driver": "467732", "cann": "8.3.RC2",
+    }  # fmt: skip
+
+
+def test_a_chip_of_which_nothing_was_noted_is_not_made_up(tmp_path: Path) -> None:
+    assert reckoned(tmp_path, "\n".join([HEADER, *map(line, range(8)), ""])).chip == {}

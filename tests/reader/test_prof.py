@@ -1,4 +1,4 @@
-"""What a PROF folder says of its process and devices."""
+"""What a PROF folder says of its devices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from msprun.reader.prof import ProfDevice, facts, of_process
+from msprun.reader.prof import ProfDevice, facts
 
 NEW = "PROF_000001_20260605161708478_00004711ABCDEFGH"
 OLD = "PROF_000001_20260605161708478_FRJKORBPFMHQMGLA"
@@ -27,31 +27,16 @@ def info(**more: Any) -> dict[str, Any]:
 
 def test_the_facts_of_a_folder_of_today(tmp_path: Path) -> None:
     folder = tmp_path / NEW
-    write(folder, "host", {"pid": "4711", "drvVersion": 467732, "cannVersion": "8.3.RC2"}, "info.json")
+    write(folder, "host", {"drvVersion": 467732, "cannVersion": "8.3.RC2"}, "info.json")
     write(folder, "device_1", info())
     write(folder, "device_10", info(platform_version=15, DeviceInfo=[{"ai_core_num": 32, "aiv_num": 64}]))
     found = facts(folder)
-    assert (found.pid, found.driver_version, found.cann_version) == (4711, "467732", "8.3.RC2")
+    assert (found.driver_version, found.cann_version) == ("467732", "8.3.RC2")
     assert found.devices == (
         ProfDevice(device=1, cube_cores=24, vector_cores=48, cube_mhz=1800, vector_mhz=1800, platform_version=5),
         ProfDevice(device=10, cube_cores=32, vector_cores=64, platform_version=15),
     )
     assert found.complaints == ()
-
-
-def test_older_names_do_not_say_the_process_but_the_host_may(tmp_path: Path) -> None:
-    folder = tmp_path / OLD
-    folder.mkdir()
-    assert facts(folder).pid is None
-    write(folder, "host", {"pid": "815"})
-    assert facts(folder).pid == 815
-
-
-def test_the_folder_of_a_process_is_found(tmp_path: Path) -> None:
-    (tmp_path / NEW).mkdir()
-    (tmp_path / NEW.replace("4711", "4712")).mkdir()
-    assert of_process(tmp_path, 4711) == tmp_path / NEW
-    assert of_process(tmp_path, 4713) is None
 
 
 @pytest.mark.parametrize(
