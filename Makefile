@@ -17,7 +17,7 @@ help:
 	@echo "make demo    set up, then measure an example operator on this machine (first time: some minutes)"
 	@echo "make test    set up, then lint and run the tests"
 	@echo "make lint    set up, then ruff, mypy and the import contract"
-	@echo "make bench   set up, then time msprun beside plain programs (some minutes; BENCH=--quick: one minute)"
+	@echo "make bench   set up, then time msprun beside plain programs (some minutes; BENCH=--quick: three minutes)"
 	@echo "make setup   build .venv; PYTHON=python3.12 chooses the interpreter, TORCH_INDEX=URL where torch comes from"
 	@echo "make clean   remove .venv, caches and builds; runs/ stays"
 

@@ -23,7 +23,7 @@ def show(outcome: Outcome) -> None:
 def row_cells(row: Row) -> tuple[str, ...]:
     """One line of the table."""
     target = row.target
-    against = f"{_seconds(row.theirs_s)} {target.theirs}"
+    against = "–" if target.theirs is None else f"{_seconds(row.theirs_s)} {target.theirs}"
     spread = "–" if row.low is None else f"{_figure(row.low, row)} - {_figure(row.high, row)}"
     sign = "≤" if target.bound == "at most" else "≥"
     return (
@@ -76,6 +76,8 @@ def _seconds(value: float | None) -> str:
 def _figure(value: float | None, row: Row) -> str:
     if value is None:
         return "–"
+    if row.target.measure == "count":
+        return f"{value:.0f}"
     return f"{value:.2f}x" if row.target.measure == "ratio" else f"{value * 1000:.0f} ms"
 
 

@@ -55,6 +55,11 @@ def difference(mine: Sequence[float], theirs: Sequence[float]) -> Figure:
     return _compare(mine, theirs, operator.sub)
 
 
+def count(mine: Sequence[float]) -> Figure:
+    """How many it takes: the most of any round, which are otherwise equal."""
+    return Figure(value=max(mine), of_medians=statistics.median(mine), of_fastest=min(mine), rounds=tuple(mine))
+
+
 def _compare(mine: Sequence[float], theirs: Sequence[float], how: Callable[[float, float], float]) -> Figure:
     rounds = tuple(how(a, b) for a, b in zip(mine, theirs, strict=True))
     return Figure(

@@ -33,9 +33,13 @@ class Place:
         self.msprun = tuple(msprun)
         self.operator = folder / OPERATOR
         shutil.copytree(HERE / OPERATOR, self.operator, ignore=shutil.ignore_patterns("__pycache__"))
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-        own = {"XDG_CONFIG_HOME": str(folder / "config"), "PYTHONPATH": str(HERE.parent), "LANG": "C.UTF-8"}
-        self.environment = {**kept, **own}
+        self.environment = self.cleaned(os.environ)
+
+    def cleaned(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """An environment without what would change msprun, with this place's own folders."""
+        kept = {name: value for name, value in environ.items() if not name.startswith(FOREIGN)}
+        own = {"XDG_CONFIG_HOME": str(self.folder / "config"), "PYTHONPATH": str(HERE.parent), "LANG": "C.UTF-8"}
+        return {**kept, **own}
 
     def as_worker(self) -> dict[str, str]:
         """The environment with what msprun sets for its worker, so that a call costs the same everywhere."""

@@ -6,17 +6,18 @@ from typing import Literal
 
 from msgspec import Struct
 
+from benchmarks.on_npu import QUICK_ALLOWANCE, TWENTY_ALLOWANCE
 from benchmarks.pairs import Figure
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """`mine` against `theirs`, names of contenders; a difference and its limit are in seconds."""
+    """`mine` against `theirs`, names of contenders; a difference and its limit are in seconds, a count stands alone."""
 
     row: int
     what: str
     mine: str
-    theirs: str
-    measure: Literal["ratio", "difference"] = "ratio"
+    theirs: str | None = None
+    measure: Literal["ratio", "difference", "count"] = "ratio"
     bound: Literal["at most", "at least"] = "at most"
     limit: float
 
@@ -32,6 +33,12 @@ TARGETS = (
         bound="at least",
         limit=20,
     ),
+    Target(row=2, what="emulated npu: sessions of 20 cases", mine="npu sessions", measure="count", limit=2),
+    Target(row=2, what="emulated npu: check workers", mine="npu check workers", measure="count", limit=1),
+    Target(row=2, what="emulated npu: sessions of compare", mine="npu compare sessions", measure="count", limit=20),
+    Target(row=3, what="emulated npu: check of a case", mine="npu check", theirs="npu start", limit=1.2),
+    Target(row=3, what="emulated npu: quick of a case", mine="npu quick", theirs=QUICK_ALLOWANCE, limit=1),
+    Target(row=3, what="emulated npu: quick of 20 cases", mine="npu 20 cases", theirs=TWENTY_ALLOWANCE, limit=1),
     Target(row=4, what="op_summary of 1,000,000 rows", mine="msprun reader", theirs="bare pyarrow", limit=2),
     Target(row=4, what="csv.DictReader", mine="DictReader", theirs="msprun reader", bound="at least", limit=10),
     Target(row=5, what="--help", mine="--help", theirs="bare python", measure="difference", limit=0.060),

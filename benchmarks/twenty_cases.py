@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from benchmarks.pairs import Timed
 from benchmarks.place import HERE, Broken, Place
@@ -41,19 +42,33 @@ def bare(place: Place, only: Sequence[str] = ()) -> float:
     return elapsed
 
 
-def quick(place: Place, more: Sequence[str]) -> float:
-    """Seconds of `msprun mode=quick`. Raises Broken unless it measured all cases with these counts."""
-    shutil.rmtree(place.folder / "runs", ignore_errors=True)
+def quick(
+    place: Place,
+    more: Sequence[str],
+    device: str = "cpu",
+    cases: int = CASES,
+    environment: Mapping[str, str] | None = None,
+) -> float:
+    """Seconds of `msprun mode=quick`. Raises Broken unless it measured so many cases with these counts."""
     counts = (f"warmup={WARMUP}", f"repeats={REPEATS}")
-    elapsed = place.seconds((*place.msprun, "mode=quick", f"op=./{place.operator.name}", "device=cpu", *counts, *more))
+    elapsed, told = msprun(place, ("mode=quick", f"device={device}", *counts, *more), environment)
+    measured = [row for row in told["per_case"] if row["ref_us"] and row["asc_us"]]
+    if len(measured) != cases or (told["warmup"], told["repeats"]) != (WARMUP, REPEATS):
+        raise Broken(f"msprun measured {len(measured)} cases with {told['warmup']} + {told['repeats']} calls")
+    return elapsed
+
+
+def msprun(
+    place: Place, words: Sequence[str], environment: Mapping[str, str] | None = None
+) -> tuple[float, dict[str, Any]]:
+    """Seconds of msprun on the operator, and its result. Raises Broken unless it leaves one."""
+    shutil.rmtree(place.folder / "runs", ignore_errors=True)
+    mode, *others = words
+    elapsed = place.seconds((*place.msprun, mode, f"op=./{place.operator.name}", *others), environment)
     results = list((place.folder / "runs").glob("*/result.json"))
     if len(results) != 1:
         raise Broken(f"msprun left {len(results)} results, not one")
-    told = json.loads(results[0].read_text())
-    measured = [row for row in told["per_case"] if row["ref_us"] and row["asc_us"]]
-    if len(measured) != CASES or (told["warmup"], told["repeats"]) != (WARMUP, REPEATS):
-        raise Broken(f"msprun measured {len(measured)} cases with {told['warmup']} + {told['repeats']} calls")
-    return elapsed
+    return elapsed, json.loads(results[0].read_text())
 
 
 def per_process(place: Place, number: int) -> float:

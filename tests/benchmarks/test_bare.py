@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.place import HERE
+from tests.cann import Cann, why_not
 
 MODEL = """
 import torch
@@ -38,3 +39,17 @@ def test_both_sides_get_the_same_inputs_in_turn(tmp_path: Path) -> None:
     assert [(line["case"], line["side"], line["calls"]) for line in told] == [
         (0, "reference", 3), (0, "candidate", 3), (1, "reference", 3), (1, "candidate", 3),
     ]  # fmt: skip
+    if why_not() is None:
+        one_case_on_an_npu(tmp_path)
+
+
+def one_case_on_an_npu(folder: Path) -> None:
+    """Both sides again, of the first case only: their inputs came to the device, and each call was waited for."""
+    cann = Cann(folder / "cann")
+    argv = [sys.executable, str(HERE / "bare.py"), str(folder), "2", "1", "both", "0", "npu"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, env=cann.environ)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["case"], line["side"], line["calls"]) for line in told] == [(0, "reference", 3), (0, "candidate", 3)]
+    copies = cann.truth("copy")
+    assert [(copy["direction"], copy["bytes"]) for copy in copies[:1]] == [("H2D", 2 * 3 * 4)]
+    assert len(cann.truth("sync")) >= 6

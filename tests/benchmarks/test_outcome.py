@@ -55,6 +55,12 @@ def test_a_difference_as_a_line_of_the_table() -> None:
     assert cells == ("5", "--help", "50 ms", "20 ms python", "30 ms", "30 ms - 30 ms", "30 ms", "≤ 60 ms", "holds")
 
 
+def test_a_count_as_a_line_of_the_table() -> None:
+    target = Target(row=2, what="sessions", mine="sessions", measure="count", limit=2)
+    cells = row_cells(row(target, {"sessions": (2, 3, 2)}, {}))
+    assert cells == ("2", "sessions", "–", "–", "3", "2 - 3", "2", "≤ 2", "misses by 50 % (2 of 3 rounds)")
+
+
 def test_what_did_not_run_says_so_and_has_no_figure() -> None:
     found = row(RATIO, {"bare": (1.0,)}, {"msprun": "not built"})
     assert (found.value, found.mine_s, found.verdict) == (None, None, "not built")

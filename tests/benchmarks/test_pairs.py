@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.pairs import difference, interleaved, ratio
+from benchmarks.pairs import count, difference, interleaved, ratio
 
 
 def test_contenders_run_in_turn_and_are_announced() -> None:
@@ -39,6 +39,11 @@ def test_a_difference_is_in_seconds() -> None:
     assert figure.of_medians == pytest.approx(0.3)  # 0.4 - 0.1
     assert figure.of_fastest == pytest.approx(0.2)
     assert figure.rounds == pytest.approx((0.2, 0.4))
+
+
+def test_a_count_is_the_most_of_any_round() -> None:
+    figure = count((2, 4, 2))
+    assert (figure.value, figure.of_medians, figure.of_fastest, figure.rounds) == (4, 2, 2, (2, 4, 2))
 
 
 def test_a_load_that_comes_and_goes_does_not_move_a_ratio_of_two() -> None:

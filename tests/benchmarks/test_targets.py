@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import answers, first_session, tables, twenty_cases
+from benchmarks import answers, first_session, on_npu, tables, twenty_cases
 from benchmarks.pairs import Figure
 from benchmarks.place import Place
 from benchmarks.targets import TARGETS, Target, keeps, verdict
@@ -39,9 +39,12 @@ def test_every_target_has_its_contenders(tmp_path) -> None:
     place = Place(tmp_path, ("python",), ("msprun",))
     known = {
         1: {*twenty_cases.contenders(place)},
+        2: {"npu sessions", "npu check workers", "npu compare sessions"},
+        3: {*on_npu.contenders(place), *on_npu.allowances({"npu msprof": (), "npu check": ()})},
         4: {*tables.contenders(place)},
         5: {*answers.contenders(place)},
         6: {*first_session.contenders(place)},
     }
     for target in TARGETS:
-        assert {target.mine, target.theirs} <= known[target.row]
+        assert {target.mine, target.theirs} - {None} <= known[target.row]
+        assert (target.theirs is None) == (target.measure == "count")
