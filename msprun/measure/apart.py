@@ -27,9 +27,11 @@ from msprun.process import Hold
 from msprun.profiler import COLLECTORS
 from msprun.stat.estimate import paired
 
-# Who interrupts a session waits as long for the call under way, which may take seconds, and for the records of all.
+# Who interrupts a session waits, from then on, as long for the call under way, which may take seconds, and for the end
+# of the profiler; and for its export as long as this, where that has to be made once more.
 _CALL_S = 5.0
-_RECORDS_S = 30.0
+_END_S = 20.0
+_EXPORT_S = 10.0
 _INTERRUPTED = "interrupted: reading what was measured; once more to stop at once"
 
 
@@ -210,8 +212,8 @@ class Apart:
             raise
 
     @property
-    def _records_s(self) -> float:
-        return min(_RECORDS_S, self._plan.limits.timeout_s)
+    def _end_s(self) -> float:
+        return min(_END_S, self._plan.limits.timeout_s)
 
     def _tell_of_interrupt(self) -> None:
         if self._sentinel is not None:
@@ -224,14 +226,14 @@ class Apart:
         except KeyboardInterrupt:
             if hold.is_final or not isinstance(timer, Recording):
                 raise
-            hold.patience = _patience(timer, self._records_s)
+            hold.patience = _patience(timer, self._end_s)
             answer = crew.settle()
             timer.break_off(None if answer is None else answer.body)
             if answer is None and not crew.is_wrapped:
                 raise
             if answer is None:
                 return
-        hold.patience = _patience(timer, self._records_s)
+        hold.patience = _patience(timer, self._end_s)
         crew.collect("end")
 
     def _conclude(self, hold: Hold, crew: Crew, timer: Timer, waiting: Sequence[Tally]) -> bool:
@@ -250,7 +252,8 @@ class Apart:
             return False
         if isinstance(timer, Recording):
             # Nothing was called where no case's sides fit into memory together.
-            is_sound = not timer.calls or self._book(crew, timer, waiting, seen, min(timeout_s, hold.left_s))
+            within_s = min(timeout_s, _EXPORT_S) if hold.is_asked else timeout_s
+            is_sound = not timer.calls or self._book(crew, timer, waiting, seen, within_s)
             (self._read if is_sound else self._wanted).extend(self._captures(crew))
         return True
 
