@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 from benchmarks.place import Place
 from msprun.device.cpu import host_variables
@@ -26,7 +28,13 @@ def environment(place: Place) -> dict[str, str]:
 
     made = Cann(place.folder / "cann", start_s=START_S, export_s=EXPORT_S)
     found = place.cleaned(made.environ)
-    return {**found, "PYTHONPATH": os.pathsep.join((str(FAKES / "python"), found["PYTHONPATH"]))}
+    # The tools are programs of `env python3`, which may be a version manager's script that takes longer than they do.
+    path = (str(FAKES / "bin"), str(Path(sys.executable).parent), found["PATH"])
+    return {
+        **found,
+        "PATH": os.pathsep.join(path),
+        "PYTHONPATH": os.pathsep.join((str(FAKES / "python"), found["PYTHONPATH"])),
+    }
 
 
 def as_worker(place: Place) -> dict[str, str]:

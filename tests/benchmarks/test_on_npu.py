@@ -119,6 +119,8 @@ def test_the_environment_is_the_fake_toolkit_and_nothing_of_the_users(tmp_path, 
     found = emulation.environment(place)
     msprof = shutil.which("msprof", path=found["PATH"])
     assert msprof is not None and "fakes" in msprof
+    python = shutil.which("python3", path=found["PATH"])
+    assert python is not None and Path(python).parent == Path(sys.executable).parent
     assert found["FAKE_CANN_START_S"] == found["FAKE_CANN_EXPORT_S"] == "2.0"
     assert not {"ASCEND_RT_VISIBLE_DEVICES", "MSPRUN_LANG"} & set(found)
     assert found["FAKE_CANN_FAULT"] == ""
