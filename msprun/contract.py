@@ -66,6 +66,10 @@ class Collector(Profiler, Protocol):
     def marker_reader(self) -> str | None:
         """The format that holds markers."""
 
+    @property
+    def for_markers(self) -> tuple[str, ...]:
+        """The words of its command without which there are no markers."""
+
     def captures(self, folder: Path) -> tuple[Path, ...]:
         """What it left in a session's folder, one a process."""
 

@@ -113,21 +113,22 @@ def bench(
 class Service(Struct, frozen=True, kw_only=True):
     """What one worker's process is for: cases, sides, and whether the device is looked at meanwhile.
 
-    `follows_lost`: the one before it died, so is the device sound? `refused`: words that the profiler does not know.
+    `follows_lost`: the one before it died, so is the device sound? `without`: words that the profiler is not told,
+    since it does not know them or they were of no use.
     """
 
     cases: tuple[int, ...]
     sides: tuple[Side, ...]
     is_collected: bool = False
     follows_lost: bool = False
-    refused: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 def session(made: Bench, number: int, folder: Path, service: Service) -> Session:
     """The session of this number below a run folder."""
     place = folder / "sessions" / str(number)
     profiler = PROFILERS[made.profiler] if service.is_collected else PROFILERS["clock"]
-    argv = tuple(word for word in profiler.command(made.python, place / "wrapper.py") if word not in service.refused)
+    argv = tuple(word for word in profiler.command(made.python, place / "wrapper.py") if word not in service.without)
     is_wrapped = argv[0] != str(made.python)
     command = Command(
         argv=argv,

@@ -167,10 +167,15 @@ TABLE = (
         fault="shifted_row:60,device_printf", variables={"slice_rows": 25},
         expected={**EXACT, "1 candidate": "varying_kernels op_summary", "remarks": {"bad_table"}},
     ),
-    # Neither markers nor rests nor, with two cases, names show borders: each side of each case has its own sessions.
+    # Neither markers nor rests nor, with two cases, names show borders: separators do, in one more session; where they
+    # run on the host, each side of each case has its own sessions.
     Wrong(
         fault="no_msprof_tx,clock_jump", rows=(1, 2),
-        expected={**EXACT, "2": "exact op_summary", "sessions": 10, "profs": 1},
+        expected={**EXACT, "2": "exact op_summary", "sessions": 3, "profs": 1},
+    ),
+    Wrong(
+        fault="no_msprof_tx,clock_jump,silent:neg", rows=(1, 2), words=("repeats=40",),
+        expected={**EXACT, "2": "exact op_summary", "sessions": 11, "profs": 2},
     ),
     Wrong(
         fault="low_clock,memory_kept",

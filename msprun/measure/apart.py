@@ -67,6 +67,7 @@ class Apart:
         self._bad: dict[tuple[int, Side], tuple[SideAccount, Failure | None]] = {}
         self._ends_s: float | None = None
         self._planned: dict[int, set[tuple[Side, int]]] = {}
+        self._without: tuple[str, ...] = ()
 
     def run(self, tallies: Sequence[Tally], ends_s: float | None = None) -> None:
         """Time what the check left standing; nothing begins after `ends_s` (monotonic seconds).
@@ -115,17 +116,25 @@ class Apart:
         return bool(planned) and planned <= seen
 
     def _repair(self, known: dict[int, Tally]) -> None:
-        """Once more what lost its records, case by case what could not be told apart, longer what is unresolved."""
+        """Once more what lost its records or was not told apart, at last case by case; longer what is unresolved."""
         plan = self._plan
         self._once_more(self._full, known, "side")
         suspects = [case for case in known if self._has(case, is_suspect)] if plan.retry else []
-        self._once_more(suspects, known, "shared")
-        mixed = [case for case in known if self._has(case, lambda seen: seen.verdict == "unsplit")]
+        self._once_more(suspects, known, plan.profiling.isolation)
+        if self._collector is not None and self._collector.for_markers and self._mixed(known):
+            # Markers answered, and the records do not show where calls begin: separators come in their place.
+            self._without = self._collector.for_markers
+            self._once_more(self._mixed(known), known, plan.profiling.isolation)
+            self._without = ()
         if plan.profiling.isolation != "case":
-            self._once_more(mixed, known, "case")
+            self._once_more(self._mixed(known), known, "case")
         if plan.profiling.isolation == "shared" and plan.schedule.repeats is None:
             unresolved = tuple(case for case, tally in known.items() if self._is_unresolved(case, tally))
             self._serve_all(unresolved, known, "shared", plan.schedule.visits)
+
+    def _mixed(self, known: dict[int, Tally]) -> list[int]:
+        """Cases whose calls could not be told apart."""
+        return [case for case in known if self._has(case, lambda seen: seen.verdict == "unsplit")]
 
     def _once_more(self, cases: Sequence[int], known: dict[int, Tally], isolation: str) -> None:
         bad = {key: self._bad.pop(key) for key in tuple(self._bad) if key[0] in cases}
@@ -194,8 +203,9 @@ class Apart:
         plan = self._plan
         cases = tuple(tally.case.index for tally in waiting)
         service = Service(
-            cases=cases, sides=batch.sides, is_collected=self._collector is not None, follows_lost=self._is_lost
-        )
+            cases=cases, sides=batch.sides, is_collected=self._collector is not None, follows_lost=self._is_lost,
+            without=self._without,
+        )  # fmt: skip
         if self._collector is not None:
             need_room(plan.folder, sum(cost(plan, tally).rows for tally in waiting))
         crew = Crew(plan, self._made, self._on_hello, service, self._sentinel)

@@ -332,8 +332,8 @@ class Crew:
         """Whether the profiler refused words of its command that it need not be told again."""
         collector = self._collector
         words = () if collector is None else collector.refused(worker.said())
-        new = tuple(word for word in words if word not in self._service.refused)
-        self._service = replace(self._service, refused=(*self._service.refused, *new))
+        new = tuple(word for word in words if word not in self._service.without)
+        self._service = replace(self._service, without=(*self._service.without, *new))
         return bool(new)
 
     @property

@@ -29,6 +29,7 @@ class Msprof(Clock):
     collector = "msprof"
     readers = ("op_summary", "task_time")
     marker_reader = "msprof_tx"
+    for_markers = (_DISPENSABLE,)
 
     def command(self, python: Path, wrapper: Path) -> tuple[str, ...]:
         """The positional form: words reach the application as they are."""

@@ -26,6 +26,7 @@ class TorchNpu(Clock):
     collector = "torch_npu"
     readers = ("kernel_details", "op_summary", "task_time")
     marker_reader = "msprof_tx"
+    for_markers = ()
 
     def export(self, capture: Path) -> tuple[str, ...] | None:
         """The words that parse the raw data again; None where there are none, or no msprof to do it."""

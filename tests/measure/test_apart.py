@@ -1,4 +1,4 @@
-"""What sessions behind the check leave of each case when somebody interrupts them."""
+"""Which sessions follow the check and each other, and what they leave of each case when somebody interrupts them."""
 
 from __future__ import annotations
 
@@ -146,3 +146,54 @@ def test_a_second_try_that_brought_times_replaces_the_first() -> None:
     known = tallies(made, 2)
     assert stops(Scripted(made, lossy, interrupted), known) == ["explicit", None]
     assert [len(tally.samples) for tally in known] == [4, 2]
+
+
+def noted(seen: list[tuple[tuple[int, ...], tuple[Side, ...], bool]], verdict: Any) -> Session:
+    """A session that writes down its cases, its sides and whether it has markers, and finds all of them flawed."""
+
+    def session(apart: Scripted, batch: Batch, waiting: Sequence[Tally]) -> bool:
+        seen.append((tuple(tally.case.index for tally in waiting), batch.sides, not apart._without))
+        whole(apart, batch, waiting)
+        for tally in waiting if verdict else ():
+            for side in batch.sides:
+                apart.find(tally, side, verdict)
+        return True
+
+    return session
+
+
+BOTH: tuple[Side, ...] = ("reference", "candidate")
+
+
+def test_calls_that_markers_do_not_part_are_made_again_with_separators() -> None:
+    seen: list[Any] = []
+    made = plan()
+    known = tallies(made, 2)
+    Scripted(made, noted(seen, "unsplit"), noted(seen, None)).run(known)
+    assert seen == [((0, 1), BOTH, True), ((0, 1), BOTH, False)]
+    assert [len(tally.samples) for tally in known] == [4, 4]
+
+
+def test_what_separators_do_not_part_either_is_made_again_case_by_case_and_side_by_side() -> None:
+    seen: list[Any] = []
+    made = plan()
+    fine = [noted(seen, None)] * 4
+    Scripted(made, noted(seen, "unsplit"), noted(seen, "unsplit"), *fine).run(tallies(made, 1))
+    one, other = ((0,), ("reference",), True), ((0,), ("candidate",), True)
+    assert seen[2:] == [one, other, other, one]
+
+
+def test_torch_npus_profiler_has_no_word_against_its_markers() -> None:
+    seen: list[Any] = []
+    made = plan(profiler="torch_npu")
+    Scripted(made, noted(seen, "unsplit"), *[noted(seen, None)] * 4).run(tallies(made, 1))
+    assert [is_marked for _, _, is_marked in seen] == [True] * 5
+    assert [len(sides) for _, sides, _ in seen] == [2, 1, 1, 1, 1]
+
+
+def test_sides_that_must_not_share_a_process_do_not_share_one_the_second_time_either() -> None:
+    seen: list[Any] = []
+    made = plan(isolation="side")
+    lossy, fine = [noted(seen, "lost_rows")] * 4, [noted(seen, None)] * 4
+    Scripted(made, *lossy, *fine).run(tallies(made, 2))
+    assert len(seen) == 8 and all(len(sides) == 1 for _, sides, _ in seen)
