@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from msprun import process
 from msprun.batches import Batch, batches
 from msprun.measure.booking import book, failure, is_suspect
 from msprun.measure.crew import Crew
 from msprun.measure.recording import Recording, cost
 from msprun.measure.room import need_room
 from msprun.measure.sentinel import Seen, Sentinel
+from msprun.measure.sitting import Sitting
 from msprun.measure.tally import Tally
 from msprun.measure.tidy import tidy
 from msprun.measure.timing import Timer
@@ -26,18 +26,6 @@ from msprun.plan import Bench, Service
 from msprun.process import Hold
 from msprun.profiler import COLLECTORS
 from msprun.stat.estimate import paired
-
-# Who interrupts a session waits, from then on, as long for the call under way, which may take seconds, and for the end
-# of the profiler; and for its export as long as this, where that has to be made once more.
-_CALL_S = 5.0
-_END_S = 20.0
-_EXPORT_S = 10.0
-_INTERRUPTED = "interrupted: reading what was measured; once more to stop at once"
-
-
-def _patience(timer: Timer, seconds: float) -> Callable[[], float]:
-    """Of who interrupts: none where nothing would be lost."""
-    return lambda: seconds if timer.is_worth_reading else 0.0
 
 
 class Apart:
@@ -210,68 +198,36 @@ class Apart:
             need_room(plan.folder, sum(cost(plan, tally).rows for tally in waiting))
         crew = Crew(plan, self._made, self._on_hello, service, self._sentinel)
         timer = (Recording if self._collector else Timer)(crew, plan, batch.sides)
+        sitting = Sitting(plan, crew, timer, self._sentinel, self._changed)
         try:
-            ready = [tally for tally in waiting if self._make_ready(crew, timer, tally)]
-            crew.collect("begin")
-            with process.held(_patience(timer, _CALL_S), self._tell_of_interrupt) as hold:
-                crew.heed(hold)
-                self._make_calls(hold, crew, timer, [(t, visit) for visit in self._visits(batch, later) for t in ready])
-                return self._conclude(hold, crew, timer, waiting)
+            sitting.prepare(waiting)
+            self._full += sitting.full
+            with sitting.held() as hold:
+                sitting.call(hold, self._visits(batch, later))
+                return self._conclude(sitting, hold, waiting)
         except BaseException:
             crew.kill()
             raise
 
-    @property
-    def _end_s(self) -> float:
-        return min(_END_S, self._plan.limits.timeout_s)
-
-    def _tell_of_interrupt(self) -> None:
-        if self._sentinel is not None:
-            self._sentinel.tell(_INTERRUPTED)
-
-    def _make_calls(self, hold: Hold, crew: Crew, timer: Timer, visits: Sequence[tuple[Tally, int]]) -> None:
-        """All visits, one after the other. Where they are interrupted, a worker still ends as it should."""
-        try:
-            self._visit(crew, timer, visits)
-        except KeyboardInterrupt:
-            if hold.is_final or not isinstance(timer, Recording):
-                raise
-            hold.patience = _patience(timer, self._end_s)
-            answer = crew.settle()
-            timer.break_off(None if answer is None else answer.body)
-            if answer is None and not crew.is_wrapped:
-                raise
-            if answer is None:
-                return
-        hold.patience = _patience(timer, self._end_s)
-        crew.collect("end")
-
-    def _conclude(self, hold: Hold, crew: Crew, timer: Timer, waiting: Sequence[Tally]) -> bool:
+    def _conclude(self, sitting: Sitting, hold: Hold, waiting: Sequence[Tally]) -> bool:
         """End a session; whether it went to its end, and was booked."""
-        timeout_s = self._plan.limits.timeout_s
+        crew, timer = sitting.crew, sitting.timer
         self._is_lost = crew.is_lost
-        if self._collector is not None and crew.is_lost:
+        if sitting.is_cut:
             crew.kill()
             self._look_back(crew)
-            self._wanted += self._captures(crew)
+            self._wanted += sitting.captures
             return False
-        crew.close(timeout_s)
+        crew.close(self._plan.limits.timeout_s)
         seen = self._look_back(crew)
         self._is_refused = crew.is_refused and self._waits_for_channel()
         if self._is_refused:
             return False
         if isinstance(timer, Recording):
             # Nothing was called where no case's sides fit into memory together.
-            within_s = min(timeout_s, _EXPORT_S) if hold.is_asked else timeout_s
-            is_sound = not timer.calls or self._book(crew, timer, waiting, seen, within_s)
-            (self._read if is_sound else self._wanted).extend(self._captures(crew))
+            is_sound = not timer.calls or self._book(crew, timer, waiting, seen, sitting.export_s(hold))
+            (self._read if is_sound else self._wanted).extend(sitting.captures)
         return True
-
-    def _captures(self, crew: Crew) -> list[Path]:
-        """All that a profiler left, of a session's attempts and of processes that an operator started, too."""
-        if self._collector is None:
-            return []
-        return [folder for session in crew.sessions for folder in self._collector.captures(session.folder)]
 
     def _waits_for_channel(self) -> bool:
         """Whether somebody else's profiler, noticed when the session was over, is waited for any longer."""
@@ -286,31 +242,6 @@ class Apart:
         seen = crew.look_back()
         self.remarks += seen.remarks if seen is not None else ()
         return seen
-
-    def _visit(self, crew: Crew, timer: Timer, visits: Sequence[tuple[Tally, int]]) -> None:
-        for tally, visit in visits:
-            if crew.is_lost and self._collector:
-                return
-            timer.visit(tally, visit)
-            if self._sentinel is not None:
-                self._sentinel.during()
-            self._changed(tally)
-
-    def _make_ready(self, crew: Crew, timer: Timer, tally: Tally) -> bool:
-        """Construct and call each side once. What does not fit beside the other side is left to sessions of a side."""
-        sides = timer.present(tally)
-        for side in sides:
-            if crew.is_lost and self._collector:
-                return False
-            reply = crew.ready(tally, side)
-            if reply.failure is None:
-                continue
-            if reply.failure.kind == "out_of_memory" and len(sides) > 1 and self._collector:
-                self._full.append(tally.case.index)
-                return False
-            tally.fail(side, reply.failure)
-            self._changed(tally)
-        return bool(timer.present(tally))
 
     def _book(
         self, crew: Crew, timer: Recording, waiting: Sequence[Tally], beside: Seen | None, timeout_s: float
