@@ -87,6 +87,7 @@ def _request(plan: Plan) -> dict[str, Any]:
 
 def _environment(plan: Plan, told: dict[str, Any]) -> dict[str, Any]:
     set_by_us = DEVICES[plan.device.kind].environment(plan.device)
+    set_by_us.pop("PATH", None)  # the interpreter's folder stands before it: each session's command has the whole
     return {
         "host": platform.node(),
         "platform": platform.platform(),
