@@ -24,6 +24,7 @@ class Check:
         self.reference = case.known("reference")
         self.side = case.known(side)
         self.expected = ()
+        self.digest = None
 
     def verdict(self, digest):
         """The Verdict on the first call; `digest` is the hash that the parent was told of the stored outputs."""
@@ -39,15 +40,16 @@ class Check:
             return Verdict("incorrect", "hash", {"reference_tampered": True, "reason": str(error)})
         if digest is not None and digest != found:
             return Verdict("incorrect", "hash", {"reference_tampered": True})
-        return self.between(stored, (outputs, changed), self.reference.changed, self.session.seed)
+        return self.between(stored, (outputs, changed), self.reference.changed, self.session.seed, found)
 
-    def between(self, stored, other, expected, seed):
+    def between(self, stored, other, expected, seed, digest=None):
         """The Verdict on `other`, (outputs, changed inputs), of a call like that which gave `stored`.
 
-        `stored` ends with the inputs that the reference changes; `expected` are their positions.
+        `stored` ends with the inputs that the reference changes; `expected` are their positions, `digest` the hash of
+        what is stored, None for outputs that are compared but once.
         """
         outputs, changed = other
-        self.expected = expected
+        self.expected, self.digest = expected, digest
         verdict = self.judge(stored, outputs + self.inputs_after(expected, changed))
         touched = [self.case.tensors[place][0] for place in sorted(set(changed) - set(expected))[:NAMES_SHOWN]]
         if touched:
@@ -76,7 +78,9 @@ class Check:
             sides = (reference, other)
             reference, other, hidden = mask.apply(function, self.rule["mask"], self.inputs(), sides)
         limits = (self.rule["budget_s"], self.reference.first_us)
-        golden = Golden(self.case.side("reference").model, self.in_float64, reference, limits)
+        kept, digest = self.session.golden(self.case.index), self.digest
+        model = self.case.side("reference").model
+        golden = Golden(model, self.in_float64, reference, limits, lambda make: kept.leaves(digest, make))
         verdict = judge(reference, other, self.rule, golden)
         if hidden is None:
             return verdict

@@ -9,11 +9,11 @@ import copy
 import os
 import signal
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import torch
 
-from . import accuracy
+from . import accuracy, storage
 from .walk import replace
 
 LEVELS = {"L0": (10, 2, 2), "L1": (5, 1.5, 1.5), "L2": (2, 1.2, 1.2)}
@@ -24,20 +24,48 @@ class Unavailable(Exception):
     """Why there are no golden outputs."""
 
 
-class Golden:
-    """Makes golden leaves when first needed. `run(model, change)` calls the reference's model on changed arguments."""
+class Kept:
+    """The golden leaves of a case in a file: several checks ask for those that belong to the same outputs.
 
-    def __init__(self, model, run, reference, limits):
+    `outputs` is the hash of the reference's outputs that they belong to, `digest` that of the file.
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self.outputs = self.digest = None
+
+    def leaves(self, outputs, make):
+        """Those of these outputs, made by `make` where they are not there."""
+        if outputs is not None and outputs == self.outputs:
+            with suppress(OSError, ValueError):
+                leaves, digest = storage.restore(self.path)
+                if digest == self.digest:
+                    return leaves
+        leaves = make()
+        if outputs is not None:
+            with suppress(OSError):
+                self.outputs, self.digest = outputs, storage.store(leaves, self.path)
+        return leaves
+
+
+class Golden:
+    """Makes golden leaves when first needed. `run(model, change)` calls the reference's model on changed arguments.
+
+    `keep(make)` answers what is kept, or made.
+    """
+
+    def __init__(self, model, run, reference, limits, keep):
         self.model = model
         self.run = run
         self.reference = reference
         self.budget_s, self.first_us = limits
+        self.keep = keep
 
     def judge(self, failed, candidate, level):
         """Whether all failed leaves pass, and the figures of the worst of them."""
         try:
             start = time.perf_counter()
-            leaves = self.leaves()
+            leaves = self.keep(self.leaves)
             elapsed = time.perf_counter() - start
             results = [self.ratios(finding, candidate[finding.leaf], leaves[finding.leaf], level) for finding in failed]
         except Unavailable as reason:

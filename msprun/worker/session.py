@@ -22,6 +22,7 @@ from .contents import shrink
 from .device import KINDS
 from .failures import Refusal, StageError, at, message
 from .folder import Folders
+from .golden import Kept
 from .grad import Differentiated, leaves_of
 from .guard import Mark
 from .leaves import size_bytes
@@ -48,6 +49,7 @@ class Session:
         self.host = KINDS[job.device](job)
         self.device = self.host.torch
         self.cases = {}
+        self.goldens = {}
         self.made = None
         self.others = {}
         torch.set_num_threads(job.threads)
@@ -253,6 +255,12 @@ class Session:
         scrub([leaf.tensor for leaf in leaves if leaf.tensor is not None])
         return digest
 
+    def golden(self, index):
+        """Where a case's golden outputs are kept."""
+        if index not in self.goldens:
+            self.goldens[index] = Kept(self.outputs_file(index).with_suffix(".golden"))
+        return self.goldens[index]
+
     def outputs_file(self, index):
         return self.job.folder / "outputs" / ("case%d" % index)
 
@@ -334,9 +342,10 @@ class Session:
         self.cases.pop(index, None)
         self.watch.reference.models.pop(index, None)
         gc.collect()
-        path = self.outputs_file(index)
-        if path.exists():
-            path.unlink()
+        for path in (self.outputs_file(index), self.golden(index).path):
+            if path.exists():
+                path.unlink()
+        self.goldens.pop(index)
         return {}
 
     def case(self, index, stage):

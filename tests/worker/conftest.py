@@ -64,6 +64,12 @@ class Bench:
 
     def check(self, model: str, candidate: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
         """The answer to `check` of case 0."""
+        session, digest = self.ready(model, candidate, rule)
+        answer: dict[str, Any] = session.check(0, "candidate", None, digest)
+        return answer
+
+    def ready(self, model: str, candidate: str, rule: dict[str, Any] | None = None) -> tuple[Session, str | None]:
+        """A session in which both sides of case 0 were called once, and the hash of the reference's outputs."""
         self.write(model, candidate)
         session = self.session(rule=rule)
         session.load(0)
@@ -71,8 +77,7 @@ class Bench:
         for side in ("reference", "candidate"):
             session.construct(0, side)
             digest = session.first(0, side).get("hash") or digest
-        answer: dict[str, Any] = session.check(0, "candidate", None, digest)
-        return answer
+        return session, digest
 
 
 @pytest.fixture

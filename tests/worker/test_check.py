@@ -232,3 +232,18 @@ def test_a_golden_run_that_takes_too_long_is_stopped(bench: Any) -> None:
     slow = MATMUL.replace("return x @ y", wait + "return x @ y")
     found = bench.check(slow, new(SPLIT_K + "return r"), {"budget_s": 0.5})
     assert found["figures"]["golden_reason"] == "float64 took longer than the budget of 0.5 s"
+
+
+def test_golden_outputs_are_made_once_for_all_checks_of_the_same_outputs(bench: Any) -> None:
+    count = "calls.append(1) if x.dtype == torch.float64 else None\n        "
+    model = MATMUL.replace("class Model", "calls = []\nclass Model").replace("return x @ y", count + "return x @ y")
+    session, digest = bench.ready(model, new(SPLIT_K + "return r"))
+    for _ in range(2):
+        assert session.check(0, "candidate", None, digest)["rule"] == "double L0"
+    assert session.recheck(0, "candidate", None, digest)["rule"] == "double L0"
+    assert len(session.module("reference").calls) == 1
+    session.golden(0).path.write_bytes(b"[]\n")  # what somebody else wrote is no golden output
+    assert session.check(0, "candidate", None, digest)["rule"] == "double L0"
+    assert len(session.module("reference").calls) == 2
+    session.release(0)
+    assert not session.golden(0).path.exists()
