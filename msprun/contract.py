@@ -67,6 +67,10 @@ class Collector(Profiler, Protocol):
         """The format that holds markers."""
 
     @property
+    def is_within(self) -> bool:
+        """It collects inside of the worker, which must be told when calls begin to count, and when no more follow."""
+
+    @property
     def for_markers(self) -> tuple[str, ...]:
         """The words of its command without which there are no markers."""
 

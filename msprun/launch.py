@@ -140,6 +140,7 @@ class Worker:
         self._child.end()
         self._forget_socket()
         self._trim_logs()
+        shutil.rmtree(self.session.folder / "outputs", ignore_errors=True)  # compared, and as large as the operator's
 
     def _await_end(self, patience_s: float) -> None:
         """Give it that long, and no longer than whoever interrupts has patience."""

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from msprun import folder, journal, plan, process, schema
+from msprun import bench, folder, journal, plan, process, schema
+from msprun.bench import Bench
 from msprun.device import DEVICES
 from msprun.device.claim import claim
 from msprun.errors import ConfigError
@@ -24,7 +25,6 @@ from msprun.model.invocation import Invocation
 from msprun.model.operator import Operator
 from msprun.model.plan import Command, Plan
 from msprun.model.result import CaseRow, Result
-from msprun.plan import Bench
 from msprun.report import write_pages
 from msprun.report.brief import Brief
 from msprun.report.console import Console
@@ -70,17 +70,17 @@ def compose(request: schema.Run, invocation: Invocation, leased: ExitStack | Non
     """
     if invocation.resume and request.device.id is None and request.device.physical is None:
         request.device.id = folder.earlier_device(invocation.folder)
-    python, why = plan.interpreter(request)
+    python, why = bench.interpreter(request)
     operator = _operator(request, compile_sources=python == Path(sys.executable))
-    made = plan.bench(request, operator, (python, why))
+    made = bench.prepare(request, operator, (python, why))
     if leased is not None and made.device.lease is not None:
         if operator.cases:
             plan.make(request, invocation, made)  # whatever is wrong is said before anybody waits for a device
         again = partial(DEVICES[made.device.kind].select, request, os.environ)
         claimed = leased.enter_context(closing(claim(made.device, again, request.lease, invocation.run_id, _tell)))
-        made = plan.bench(request, operator, (python, why), claimed)
+        made = replace(bench.prepare(request, operator, (python, why), claimed), findings=made.findings)
     if not operator.cases:
-        made = plan.with_operator(made, describe(made, request.seed, request.timeout_s))
+        made = bench.with_operator(made, describe(made, request.seed, request.timeout_s))
     return made, plan.make(request, invocation, made)
 
 
@@ -105,12 +105,12 @@ def examine(request: schema.Run, invocation: Invocation) -> dict[str, str]:
 
     Raises MsprunError. An operator that is broken is no fault of the request: its own run will say so.
     """
-    python, why = plan.interpreter(request)
+    python, why = bench.interpreter(request)
     try:
         operator = _operator(request, compile_sources=False)
     except ConfigError:
         return {}
-    made = plan.bench(request, operator, (python, why))
+    made = bench.prepare(request, operator, (python, why))
     return plan.make(request, invocation, made).files if operator.cases else digests(operator)
 
 

@@ -49,7 +49,11 @@ def test_a_sound_worker_answers_and_leaves_everything_to_run_it_again(tmp_path: 
         reply = worker.ask("echo", "timing", 20, word="é")
         assert reply.failure is None
         assert reply.body["heard"] == "é"
+        stored = tmp_path / "sessions" / "0" / "outputs" / "case0"
+        stored.parent.mkdir()
+        stored.write_bytes(b"a gigabyte of the reference's outputs")
     folder = tmp_path / "sessions" / "0"
+    assert not stored.parent.exists()
     assert {"wrapper.py", "job.json", "command.txt", "stdout.log", "stderr.log", "worker"} <= set(os.listdir(folder))
     assert str(FAKE) in (folder / "command.txt").read_text()
     assert not Path(worker._socket_folder).exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from msprun.batches import Batch, batches
+from msprun.bench import Bench, Service
 from msprun.measure.booking import book, failure, is_suspect
 from msprun.measure.crew import Crew
 from msprun.measure.recording import Recording, cost
@@ -22,7 +23,6 @@ from msprun.model.failure import Failure
 from msprun.model.measurement import Remark
 from msprun.model.operator import Side
 from msprun.model.plan import Plan
-from msprun.plan import Bench, Service
 from msprun.process import Hold
 from msprun.profiler import COLLECTORS
 from msprun.stat.estimate import paired
@@ -191,8 +191,7 @@ class Apart:
         plan = self._plan
         cases = tuple(tally.case.index for tally in waiting)
         service = Service(
-            cases=cases, sides=batch.sides, is_collected=self._collector is not None, follows_lost=self._is_lost,
-            without=self._without,
+            cases=cases, sides=batch.sides, is_timing=True, follows_lost=self._is_lost, without=self._without,
         )  # fmt: skip
         if self._collector is not None:
             need_room(plan.folder, sum(cost(plan, tally).rows for tally in waiting))

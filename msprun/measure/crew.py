@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from msgspec.structs import replace
 
 from msprun import acl
+from msprun.bench import Bench, Service, job, session
 from msprun.contract import Collector
 from msprun.errors import MachineError
 from msprun.launch import Reply, Worker
@@ -19,7 +20,6 @@ from msprun.measure.tally import Tally
 from msprun.model.failure import Failure, Stage
 from msprun.model.operator import Side
 from msprun.model.plan import Plan, Session
-from msprun.plan import Bench, Service, job, session
 from msprun.process import Hold, Spare
 from msprun.profiler import COLLECTORS
 from msprun.work.facts import of_worker
@@ -164,7 +164,7 @@ class Crew:
     @property
     def _parts_sides(self) -> bool:
         """Sides that do not fit together may do so by turns; a profiled session measures them side by side or not."""
-        return len(self._service.sides) > 1 and not self._service.is_collected
+        return len(self._service.sides) > 1 and not self._service.is_timing
 
     def _part(self, tally: Tally) -> bool:
         """Have one side of this case at a time in the worker, each made again when it is called."""
@@ -198,10 +198,11 @@ class Crew:
 
     def collect(self, word: str) -> None:
         """Have a worker that collects by itself begin or end. Raises MachineError when it cannot."""
-        if self._service.is_collected and self._plan.profiler == "torch_npu" and not self.is_lost:
+        collector = self._collector
+        if collector is not None and collector.is_within and not self.is_lost:
             reply = self._present().ask("collect", "launch", self._plan.limits.timeout_s, word=word)
             if reply.failure is not None:
-                raise MachineError(f"torch_npu.profiler: {reply.failure.message}", "try profiler=msprof")
+                raise MachineError(f"profiler={self._plan.profiler}: {reply.failure.message}", "try profiler=msprof")
             self._on_hello({name: reply.body[name] for name in ("markers", "markers_why") if name in reply.body})
 
     def stored(self, tally: Tally) -> str | None:
@@ -338,7 +339,7 @@ class Crew:
 
     @property
     def _collector(self) -> Collector | None:
-        return COLLECTORS.get(self._plan.profiler) if self._service.is_collected else None
+        return COLLECTORS.get(self._plan.profiler) if self._service.is_timing else None
 
     def _is_occupied(self, worker: Worker) -> bool:
         collector = self._collector

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from msprun.bench import Bench, Service, job, session
 from msprun.errors import ConfigError, MachineError
 from msprun.launch import Worker
 from msprun.model.case import Case
 from msprun.model.operator import SIDES, Operator
-from msprun.plan import Bench, Service, job, session
 
 _LOG_MB = 20.0
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from msprun.bench import Bench
 from msprun.device import DEVICES
 from msprun.errors import MachineError
 from msprun.journal import Journal, Known, Memory
@@ -26,7 +27,6 @@ from msprun.model.measurement import Remark
 from msprun.model.operator import SIDES, Side
 from msprun.model.plan import Plan
 from msprun.model.result import CaseRow
-from msprun.plan import Bench
 from msprun.process import Spare
 
 _SAME = 3

@@ -29,6 +29,7 @@ class Msprof(Clock):
     collector = "msprof"
     readers = ("op_summary", "task_time")
     marker_reader = "msprof_tx"
+    is_within = False
     for_markers = (_DISPENSABLE,)
 
     def command(self, python: Path, wrapper: Path) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ class TorchNpu(Clock):
     collector = "torch_npu"
     readers = ("kernel_details", "op_summary", "task_time")
     marker_reader = "msprof_tx"
+    is_within = True
     for_markers = ()
 
     def export(self, capture: Path) -> tuple[str, ...] | None:

@@ -33,6 +33,7 @@ FLOORS = (
     ),
     ("contract",),
     WINGS,
+    ("bench",),
     ("plan", "spare"),
     ("measure", "launch", "pool"),
     ("run", "sweep"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from msprun.bench import Service
 from msprun.launch import Reply
 from msprun.measure.check import check
 from msprun.measure.crew import Crew
@@ -18,7 +19,6 @@ from msprun.model.case import Case
 from msprun.model.failure import Failure
 from msprun.model.measurement import Correctness
 from msprun.model.operator import ALL_SIDES, SIDES, Side
-from msprun.plan import Service
 from tests.report import plans
 from tests.report.results import all_good
 
@@ -182,7 +182,7 @@ def test_the_hosts_time_is_seen_apart_where_calls_need_more(tmp_path: Path) -> N
     assert one.is_parted and all(one.sides[side].host_us == 1 for side in SIDES)
 
 
-@pytest.mark.parametrize("service", [{"is_collected": True}, {}])
+@pytest.mark.parametrize("service", [{"is_timing": True}, {}])
 def test_sides_that_are_timed_together_are_never_parted(tmp_path: Path, service: dict[str, Any]) -> None:
     worker = Worker(10, reference=6, candidate=6) if service else Worker(12, reference=6, candidate=6)
     worker.extra["time"] = 1

@@ -1,4 +1,4 @@
-"""Sessions of a plan: their commands and environments."""
+"""Sessions of a plan: their commands, environments and jobs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from msprun.bench import Bench, Service, job, session
 from msprun.model.operator import SIDES, Side
-from msprun.plan import Bench, Service, session
 from tests.report import plans
 from tests.report.results import all_good
 
@@ -34,12 +34,12 @@ BENCH = Bench(
     ],
 )
 def test_a_process_of_one_side_has_that_sides_variables(sides: tuple[Side, ...], own: dict[str, str]) -> None:
-    made = session(BENCH, 1, Path("/r"), Service(cases=(0,), sides=sides, is_collected=True))
+    made = session(BENCH, 1, Path("/r"), Service(cases=(0,), sides=sides, is_timing=True))
     assert {name: value for name, value in made.command.env if name in ("MODE", "ONLY")} == own
 
 
 def test_a_profiled_worker_stands_behind_msprof_and_ends_with_it() -> None:
-    made = session(BENCH, 1, Path("/r"), Service(cases=(0,), sides=SIDES, is_collected=True))
+    made = session(BENCH, 1, Path("/r"), Service(cases=(0,), sides=SIDES, is_timing=True))
     assert (made.round, made.collector, made.command.argv[0]) == ("timing", "msprof", "msprof")
     assert made.command.dies_with_parent
     assert dict(made.command.env)["MSPRUN_PARENT"] == "0"  # its parent is msprof, whichever process that is
@@ -53,3 +53,17 @@ def test_the_check_is_seen_by_nobody_else() -> None:
     )  # fmt: skip
     assert not made.command.dies_with_parent
     assert dict(made.command.env)["MSPRUN_PARENT"] == "77"
+
+
+def test_a_session_that_only_times_compares_nothing() -> None:
+    """What a check needs beside calls (poison, copies of outputs) would be in the profiler's records."""
+    check, timing = (
+        session(BENCH, number, Path("/r"), Service(cases=(0,), sides=SIDES, is_timing=number > 0)) for number in (0, 1)
+    )
+    assert job(BENCH, MADE, 0, check)["check"] == MADE.check
+    assert job(BENCH, MADE, 0, timing)["check"] is None
+
+
+def test_a_side_that_is_timed_by_the_clock_is_not_checked_again_either() -> None:
+    made = session(replace(BENCH, profiler="clock"), 1, Path("/r"), Service(cases=(0,), sides=SIDES, is_timing=True))
+    assert (made.round, made.collector, made.command.argv[0]) == ("timing", None, "/venv/bin/python")
