@@ -79,7 +79,7 @@ def test_the_tree_has_the_layout_and_names_of_a_release(machine) -> None:
     (prof,) = machine.profs
     assert re.fullmatch(r"PROF_000001_\d{17}_[A-R]{16}", prof.name)
     assert plain(os.listdir(prof)) == ["device_0", "host", "mindstudio_profiler_log", "mindstudio_profiler_output"]
-    assert plain(os.listdir(prof / "device_0")) == ["data", "info.json.0", "sqlite"]
+    assert plain(os.listdir(prof / "device_0")) == ["data", "info.json.0", "sqlite", "start_info.0"]
     assert plain(os.listdir(prof / "mindstudio_profiler_output")) == [
         "README.txt", "api_statistic_T.csv", "msprof_T.json", "op_statistic_T.csv", "op_summary_T.csv",
         "task_time_T.csv",

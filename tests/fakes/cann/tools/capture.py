@@ -13,9 +13,16 @@ from tools.faults import asked, faults
 
 @dataclass(frozen=True)
 class Capture:
-    """The raw data of a process; `process` is the record with which it came to the device."""
+    """The raw data of a process; `process` is the record with which it came to its first device.
+
+    `ran` are the kernels that ran, whatever was recorded of them; `samples` what counters said meanwhile.
+    """
 
     process: dict
+    processes: list = field(default_factory=list)
+    ran: list = field(default_factory=list)
+    exit_ns: int = 0
+    samples: list = field(default_factory=list)
     kernels: list = field(default_factory=list)
     copies: list = field(default_factory=list)
     events: list = field(default_factory=list)
@@ -31,6 +38,11 @@ class Capture:
         """From the process' first moment on the device to the end of its last task."""
         ends = [task["start_ns"] + task["duration_ns"] for task in self.kernels + self.copies]
         return self.process["start_ns"], max([self.process["start_ns"]] + ends)
+
+    @property
+    def end_ns(self) -> int:
+        """The end of the process, where it said so, or of its last task."""
+        return max(self.exit_ns, self.span_ns[1])
 
 
 def records(path: Path) -> list:
@@ -64,9 +76,13 @@ def read(prof: Path) -> Capture:
     if not found:
         raise ValueError("no raw data")
     timed = [r for r in found if "start_ns" in r and "duration_ns" in r]
+    kernels = sorted((r for r in timed if r["t"] == "kernel"), key=lambda r: r["start_ns"])
     capture = Capture(
         process=found[0],
-        kernels=sorted((r for r in timed if r["t"] == "kernel"), key=lambda r: r["start_ns"]),
+        processes=[r for r in found if r["t"] == "process"],
+        ran=kernels,
+        exit_ns=max((r.get("host_ns", 0) for r in found if r["t"] == "exit"), default=0),
+        kernels=kernels,
         copies=[r for r in timed if r["t"] == "copy"],
         events=[r for r in timed if r["t"] == "event"],
         marks=_marks(found + records(prof / "host/data/marks.jsonl")),
@@ -82,17 +98,21 @@ def _jumped(capture: Capture) -> Capture:
     middle = capture.kernels[len(capture.kernels) // 2]["start_ns"]
     later = [
         [dict(r, start_ns=r["start_ns"] + us * 1000) if r["start_ns"] >= middle else r for r in tasks]
-        for tasks in (capture.kernels, capture.copies, capture.events)
+        for tasks in (capture.kernels, capture.copies, capture.events, capture.ran)
     ]
-    return replace(capture, kernels=later[0], copies=later[1], events=later[2])
+    return replace(capture, kernels=later[0], copies=later[1], events=later[2], ran=later[3])
 
 
 def _within(capture: Capture, options: dict) -> Capture:
     """--delay and --duration, seconds since the start of the session."""
     start = options["start_ns"] + int(float(options.get("delay", 0)) * 1e9)
     stop = start + int(float(options["duration"]) * 1e9) if "duration" in options else None
-    keep = [k for k in capture.kernels if k["start_ns"] >= start and (stop is None or k["start_ns"] < stop)]
-    return replace(capture, kernels=keep)
+
+    def kept(found: list, name: str) -> list:
+        return [r for r in found if r[name] >= start and (stop is None or r[name] < stop)]
+
+    parts = {name: kept(getattr(capture, name), "start_ns") for name in ("kernels", "copies", "events")}
+    return replace(capture, marks=kept(capture.marks, "host_start_ns"), **parts)
 
 
 def _stored(capture: Capture, options: dict) -> Capture:

@@ -24,6 +24,12 @@ MSPROF_TX = (
     "message,domain,mark_id,Device Start_time(us),Device End_time(us)"
 )
 
+L2_CACHE = "Device_id,Stream Id,Task Id,Hit Rate,Victim Rate,Op Name"
+AICPU = (
+    "Device_id,Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),"
+    "Stream ID,Task ID"
+)
+
 L2 = (
     "write_cache_hit,write_cache_miss_allocate,r0_read_cache_hit,r0_read_cache_miss_allocate,r1_read_cache_hit,"
     "r1_read_cache_miss_allocate"
@@ -92,6 +98,32 @@ UNSPLIT = {
 }  # fmt: skip
 GROUPS = {"910B": SPLIT, "A3": SPLIT, "950": NEWEST, "310P": UNSPLIT}
 
+# Sampled over a process: no times, no prefixes, and but for one group the same words for both sides.
+SAMPLED = {
+    "PipeUtilization": (
+        "vec_ratio,mac_ratio,scalar_ratio,mte1_ratio,mte2_ratio,mte3_ratio,icache_miss_rate,memory_bound"
+    ),
+    "ArithmeticUtilization": UNSPLIT["ArithmeticUtilization"][0],
+    "Memory": UNSPLIT["Memory"][0],
+    "MemoryL0": UNSPLIT["MemoryL0"][0],
+    "MemoryUB": SPLIT["MemoryUB"][1],
+    "ResourceConflictRatio": UNSPLIT["ResourceConflictRatio"][0],
+    "L2Cache": L2,
+    "MemoryAccess": MOVES.lower().replace("(kb)", "(KB)"),
+}
+SAMPLED_CUBES = "mac_ratio,scalar_ratio,mte1_ratio,mte2_ratio,fixpipe_ratio,icache_miss_rate"
+SAMPLED_NEWEST = {
+    "PipeUtilization": (
+        "vec_ratio,mac_ratio,scalar_ratio,mte1_ratio,mte2_ratio,mte3_ratio,fixpipe_ratio,icache_miss_rate,memory_bound"
+    ),
+    "ArithmeticUtilization": NEWEST["ArithmeticUtilization"][0],
+    "Memory": "ub:rw,l1:rw,main_mem:rw",
+    "MemoryL0": NEWEST["MemoryL0"][0],
+    "MemoryUB": NEWEST["MemoryUB"][1],
+    "ResourceConflictRatio": NEWEST["ResourceConflictRatio"][1],
+    "L2Cache": LOCAL_L2,
+}
+
 
 def fixed(family: str, cann: tuple) -> list:
     """The fixed columns in the spelling of a release, by the names of today: pairs (today's, written)."""
@@ -107,6 +139,16 @@ def counters(family: str, group: str) -> list:
         return [group[len("Custom:") :].split(",")] * (1 if family == "310P" else 2)
     sides = GROUPS[family][group]
     return [[column for word in side.split(",") if word for column in _spelled(word)] for side in sides]
+
+
+@lru_cache(maxsize=64)
+def sampled(family: str, group: str) -> list:
+    """The metrics of sampled counters, for cube (or unsplit) and for vector cores."""
+    if group.startswith("Custom:"):
+        return [group[len("Custom:") :].split(",")] * 2
+    words = (SAMPLED_NEWEST if family == "950" else SAMPLED)[group]
+    cubes = SAMPLED_CUBES if group == "PipeUtilization" and family in ("910B", "A3") else words
+    return [[column for word in side.split(",") for column in _spelled(word)] for side in (cubes, words)]
 
 
 def _spelled(word: str) -> list:

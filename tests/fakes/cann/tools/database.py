@@ -27,9 +27,11 @@ def write(path: Path, capture: Capture, options: dict) -> None:
     with sqlite3.connect(str(path)) as base:
         strings = Strings()
         _facts(base, capture, options["group"])
-        _tasks(base, capture, strings)
-        if not tables.bare(options):
+        if options["task-time"] != "off":
+            _tasks(base, capture, strings)
+        if options["task-time"] not in ("off", "l0"):
             _kernels(base, capture, strings)
+        _samples(base, capture, strings)
         if options["msproftx"] == "on":
             _marks(base, tables.wanted(capture.marks, options), capture, strings)
         _table(base, "STRING_IDS", "id, value", [(number, text) for text, number in strings.items()])
@@ -93,6 +95,23 @@ def _kernels(base: sqlite3.Connection, capture: Capture, strings: Strings) -> No
     blocks = "blockNum, mixBlockNum" if cann() >= (9,) else "blockDim, mixBlockDim"
     names = "name, globalTaskId, %s, taskType, opType, inputShapes, inputDataTypes" % blocks
     _table(base, "COMPUTE_TASK_INFO", names, rows)
+
+
+def _samples(base: sqlite3.Connection, capture: Capture, strings: Strings) -> None:
+    """Readings of sampled counters and their means, in Unix time."""
+    timeline, summary = [], []
+    for side in capture.samples:
+        before: dict = {}
+        for at, core, cycles, _ in side.readings:
+            # With nothing before it the first reading of a core counts as one of 1 ns, and says absurd things.
+            usage = 1e5 * cycles / (side.mhz * (at - before.get(core, at - 1)))
+            before[core] = at
+            timeline.append((side.device, at, cycles, usage, side.mhz, core, strings[side.kind]))
+        for core, values in side.summary().items():
+            pairs = zip(side.metrics, values)
+            summary += [(side.device, strings[name], value, core, strings[side.kind]) for name, value in pairs]
+    _table(base, "SAMPLE_PMU_TIMELINE", "deviceId, timestampNs, totalCycle, usage, freq, coreId, coreType", timeline)
+    _table(base, "SAMPLE_PMU_SUMMARY", "deviceId, metric, value, coreId, coreType", summary)
 
 
 def _marks(base: sqlite3.Connection, marks: list, capture: Capture, strings: Strings) -> None:

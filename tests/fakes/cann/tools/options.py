@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 from tools.chips import chip
@@ -11,7 +12,7 @@ from tools.faults import faults
 
 SWITCHES = (
     "ascendcl", "runtime-api", "ai-core", "l2", "aicpu", "msproftx", "hccl", "model-execution", "task-memory",
-    "export", "parse", "query", "clear",
+    "task-block", "export", "parse", "query", "clear",
 )  # fmt: skip
 CHOICES = {
     "task-time": ("on", "off", "l0", "l1", "l2", "l3"),
@@ -24,6 +25,7 @@ FREE = (
     "output", "application", "aic-freq", "aic-metrics", "mstx-domain-include", "mstx-domain-exclude", "storage-limit",
     "environment", "delay", "duration", "model-id", "iteration-id", "python-path",
 )  # fmt: skip
+NUMBERS = ("delay", "duration", "model-id", "iteration-id")
 EVERY_GROUP = (
     "ArithmeticUtilization", "PipeUtilization", "Memory", "MemoryL0", "MemoryUB", "ResourceConflictRatio", "L2Cache",
     "PipelineExecuteUtilization", "MemoryAccess",
@@ -62,33 +64,45 @@ def known(name: str) -> bool:
 
 
 def examined(options: dict) -> dict:
-    """The options with their defaults, `group` (None without counters) and `storage_bytes`. Refused: one is bad."""
+    """The options with their defaults and what follows from them. Refused: one is bad.
+
+    `group` of counters by kernel or `sampled` by time, None where there are none; `sample_hz`; `storage_bytes`.
+    """
+    _check(options)
+    full = dict(
+        {"task-time": "on", "ascendcl": "on", "runtime-api": "off", "msproftx": "off", "type": "text"}, **options
+    )
+    group = _group(full)
+    sampled = full.get("aic-mode") == "sample-based"
+    full["group"], full["sampled"] = (None, group) if sampled else (group, None)
+    full["sample_hz"] = _frequency(full)
+    full["storage_bytes"] = _storage(options["storage-limit"]) if "storage-limit" in options else None
+    full["record_bytes"] = int(os.environ.get("FAKE_CANN_RECORD_BYTES", "128"))
+    return full
+
+
+def _check(options: dict) -> None:
+    """Refused: a value is none of its option's, or options do not go together or with the chip."""
     for name, value in options.items():
         choices = ("on", "off") if name in SWITCHES else CHOICES.get(name)
         if choices and value not in choices:
             raise Refused(
                 "[ERROR] Argument --%s %s is invalid, please choose from: %s." % (name, value, ", ".join(choices))
             )
+        if name in NUMBERS and not re.fullmatch(r"\d+", value):
+            raise Refused("[ERROR] Argument --%s %s is invalid, please input a positive integer." % (name, value))
     if options.get("task-time") == "l3":
         raise Refused("[ERROR] Argument --task-time l3 is not supported on this platform.")
+    if options.get("task-block") == "on" and chip().family != "950":
+        raise Refused("[ERROR] Argument --task-block on is not supported on this platform.")
     if "mstx-domain-include" in options and "mstx-domain-exclude" in options:
         raise Refused("[ERROR] Argument --mstx-domain-include and --mstx-domain-exclude can not be set together.")
-    full = dict(
-        {"task-time": "on", "ascendcl": "on", "runtime-api": "off", "msproftx": "off", "type": "text"}, **options
-    )
-    full["group"] = _group(full)
-    full["storage_bytes"] = _storage(options["storage-limit"]) if "storage-limit" in options else None
-    full["record_bytes"] = int(os.environ.get("FAKE_CANN_RECORD_BYTES", "128"))
-    for name in ("delay", "duration"):
-        if name in options and not re.fullmatch(r"\d+", options[name]):
-            raise Refused(
-                "[ERROR] Argument --%s %s is invalid, please input a positive integer." % (name, options[name])
-            )
-    return full
+    if "python-path" in options and not shutil.which(options["python-path"]):
+        raise Refused("[ERROR] Argument --python-path %s does not exist or permission denied." % options["python-path"])
 
 
 def _group(options: dict) -> str:
-    """The group of counters that op_summary gets, None where counters are off or are samples over the process."""
+    """The group of counters, None where they are off."""
     named = options.get("aic-metrics", "PipeUtilization")
     events = named[len("Custom:") :].split(",") if named.startswith("Custom:") else []
     fits = named in chip().groups
@@ -99,12 +113,16 @@ def _group(options: dict) -> str:
             "[ERROR] Argument --aic-metrics %s is invalid in this platform, please check input range: %s."
             % (named, ", ".join(chip().groups))
         )
-    frequency = options.get("aic-freq", "100")
-    if not frequency.isdigit() or not 1 <= int(frequency) <= 100:
-        raise Refused("[ERROR] Argument --aic-freq %s is invalid, valid range is [1, 100]." % frequency)
     default = "on" if options["task-time"] in ("on", "l1", "l2") else "off"
-    sampled = options.get("aic-mode") == "sample-based"
-    return named if options.get("ai-core", default) == "on" and not sampled else None
+    return named if options.get("ai-core", default) == "on" else None
+
+
+def _frequency(options: dict) -> int:
+    """Readings of sampled counters in a second."""
+    text = options.get("aic-freq", "100")
+    if not text.isdigit() or not 1 <= int(text) <= 100:
+        raise Refused("[ERROR] Argument --aic-freq %s is invalid, valid range is [1, 100]." % text)
+    return int(text)
 
 
 def _storage(text: str) -> int:

@@ -34,10 +34,10 @@ def cells(chip: Chip, group: str, kernel: dict) -> list:
     sides = columns.counters(chip.family, group)
     if kernel["kind"] not in CORES:
         return ["N/A"] * len(header(chip, group))
+    cube = cycles(kernel, 0, chip)
     if not chip.split:
-        return _side(sides[0], kernel, _cycles(kernel, kernel["block_num"], chip.cubes))
-    cubes, vectors = _blocks(kernel)
-    cube, vector = _cycles(kernel, cubes, chip.cubes), _cycles(kernel, vectors, chip.vectors)
+        return _side(sides[0], kernel, cube)
+    vector = cycles(kernel, 1, chip)
     found = _side(sides[0], kernel, cube) + _side(sides[1], kernel, vector)
     if has_utilization(chip, group):
         # By the rated clock, whatever the clock was.
@@ -46,35 +46,42 @@ def cells(chip: Chip, group: str, kernel: dict) -> list:
     return found
 
 
-def _blocks(kernel: dict) -> tuple:
+def blocks(kernel: dict, chip: Chip) -> tuple:
     """Blocks on cube and on vector cores; the suffix of a mixed kernel names the side that Block Num counts."""
-    blocks, other = kernel["block_num"], kernel.get("mix_block_num") or 0
-    return {"AI_CORE": (blocks, 0), "AI_VECTOR_CORE": (0, blocks), "MIX_AIC": (blocks, other)}.get(
-        kernel["kind"], (other, blocks)
+    count, other = kernel["block_num"], kernel.get("mix_block_num") or 0
+    if not chip.split:
+        return count, 0
+    return {"AI_CORE": (count, 0), "AI_VECTOR_CORE": (0, count), "MIX_AIC": (count, other)}.get(
+        kernel["kind"], (other, count)
     )
 
 
-def _cycles(kernel: dict, blocks: int, cores: int) -> tuple:
-    """(us, cycles): time = cycles / clock / blocks x rounds, where the cycles are those of all blocks."""
-    if not blocks:
+def busy_ns(kernel: dict) -> int:
+    """How long the cores hold a kernel, at the end of its duration."""
+    return max(kernel["duration_ns"] - LAUNCH_NS, kernel["duration_ns"] // 2)
+
+
+def cycles(kernel: dict, side: int, chip: Chip) -> tuple:
+    """(us, cycles) of a side: time = cycles / clock / blocks x rounds, where the cycles are those of all blocks."""
+    count, cores = blocks(kernel, chip)[side], (chip.cubes, chip.vectors)[side]
+    if not count:
         return 0.0, 0
-    busy_us = max(kernel["duration_ns"] - LAUNCH_NS, kernel["duration_ns"] // 2) / 1000
-    rounds = -(-blocks // cores)
-    cycles = int(busy_us * kernel["mhz"] * blocks / rounds)
-    return cycles / kernel["mhz"] / blocks * rounds, cycles
+    rounds = -(-count // cores)
+    total = int(busy_ns(kernel) / 1000 * kernel["mhz"] * count / rounds)
+    return total / kernel["mhz"] / count * rounds, total
 
 
 def _side(names: list, kernel: dict, busy: tuple) -> list:
-    us, cycles = busy
-    lead = [str(round(us, 3)), str(cycles)]
-    if not cycles:
+    us, total = busy
+    lead = [str(round(us, 3)), str(total)]
+    if not total:
         return lead + ["0" if name.endswith(COUNTS) else "0.0" for name in names]
-    shares = _shares(tuple(names), kernel["name"], kernel["block_num"])
-    return lead + [str(round(us * share, 3)) if is_time else str(share) for is_time, share in shares]
+    found = shares(tuple(names), kernel["name"], kernel["block_num"])
+    return lead + [str(round(us * share, 3)) if is_time else str(share) for is_time, share in found]
 
 
 @lru_cache(maxsize=4096)
-def _shares(names: tuple, kernel: str, blocks: int) -> list:
+def shares(names: tuple, kernel: str, blocks: int) -> list:
     """(is a share of the time, figure) of each column: a kernel has the same ones every time that it runs."""
     chance = seeded("pmu", kernel, blocks)
     found, ratios = [], {}

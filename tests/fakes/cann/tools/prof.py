@@ -11,6 +11,14 @@ from pathlib import Path
 from tools.chips import cann, chip
 from tools.faults import faults, seeded
 
+# When the clock of the device began: what it says of itself is not Unix time.
+BOOT_NS = 1_700_000_000_123_456_789
+
+
+def device_clock_ns(unix_ns: int) -> int:
+    """A moment in the clock of the device; start_info says where a collection began in both."""
+    return unix_ns - BOOT_NS
+
 
 def name(number: int, pid: int) -> str:
     """The old form ends in 16 letters from A to R, the new one in the padded pid and 8 letters (FAKE_CANN_NAMES)."""
@@ -27,16 +35,18 @@ def make(folder: Path, number: int, process: dict, options: dict) -> Path:
     prof = folder / name(number, process["pid"])
     (prof / "host/data").mkdir(parents=True)
     (prof / "host/data/sample.json").write_text(json.dumps(options))
+    (prof / "host/start_info").write_text(json.dumps(_start(options)))
     if "no_info" not in faults():
         (prof / "host/info.json").write_text(json.dumps(_info(process, [])))
-    add_device(prof, process)
+    add_device(prof, process, options)
     return prof
 
 
-def add_device(prof: Path, process: dict) -> None:
+def add_device(prof: Path, process: dict, options: dict) -> None:
     """The folder of a device in that of a process."""
     device = prof / ("device_%d" % process["device"])
     (device / "data").mkdir(parents=True, exist_ok=True)
+    (device / ("start_info.%d" % process["device"])).write_text(json.dumps(_start(options)))
     if "no_info" not in faults():
         (device / ("info.json.%d" % process["device"])).write_text(json.dumps(_info(process, [_device(process)])))
 
@@ -77,6 +87,16 @@ def query(prof: Path) -> str:
 def _columns(cells: tuple) -> str:
     widths = (16, 16, 16, 32, 11, 17, 24, 7)
     return "".join(cell.ljust(width) for cell, width in zip(cells, widths))
+
+
+def _start(options: dict) -> dict:
+    """The same moment in Unix us and in ns of the clock of the device."""
+    seconds = options["start_ns"] / 1e9
+    return {
+        "clockMonotonicRaw": str(device_clock_ns(options["start_ns"] // 1000 * 1000)),
+        "collectionDateBegin": time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)),
+        "collectionTimeBegin": str(options["start_ns"] // 1000),
+    }
 
 
 def _info(process: dict, devices: list) -> dict:

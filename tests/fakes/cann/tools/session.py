@@ -59,7 +59,7 @@ class Session:
             print("[ERROR] Prof channel[%d] of device[%d] is occupied, which may cause by multi-process" % place)
             return
         if pid in self.profs:
-            prof.add_device(self.profs[pid], process)
+            prof.add_device(self.profs[pid], process, self.options)
             return
         self.profs[pid] = prof.make(self.folder, len(self.profs) + 1, process, self.options)
         prof.keep(self.profs[pid], log, "device_%d/data/stars.jsonl" % process["device"])

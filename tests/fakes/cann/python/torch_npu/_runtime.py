@@ -2,6 +2,7 @@
 
 import atexit
 import sys
+import time
 
 from . import _errors
 from ._device import Device
@@ -38,7 +39,8 @@ class Runtime:
     def end(self):
         """Log that the process ended in an orderly way; its code where an exception says it."""
         if self.devices:
-            self.journal.add("exit", code=1 if getattr(sys, "last_value", None) is not None else None)
+            code = 1 if getattr(sys, "last_value", None) is not None else None
+            self.journal.add("exit", code=code, host_ns=time.time_ns())
             self.journal.flush()
 
 
