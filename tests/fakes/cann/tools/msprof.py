@@ -11,7 +11,7 @@ from pathlib import Path
 from tools import application, prof
 from tools import options as command
 from tools.chips import cann
-from tools.export import export
+from tools.export import export, parse
 from tools.faults import asked, faults, of_session
 from tools.session import Session
 
@@ -68,7 +68,7 @@ def _offline(options: dict, verbs: list) -> int:
             print("[INFO] Start %s data in %s." % (verb, _stopped(folder.name)))
             if verb == "query":
                 print(prof.query(folder))
-            elif verb == "export" and not export(folder, chosen):
+            elif not (export(folder, chosen) if verb == "export" else parse(folder, chosen)):
                 continue
             print("[INFO] %s all data in %s done." % (verb.capitalize(), _stopped(folder.name)))
     return 0
