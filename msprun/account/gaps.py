@@ -35,12 +35,16 @@ _NEVER = np.iinfo(np.int64).max // 4
 
 
 class Windows(Struct, frozen=True, kw_only=True):
-    """Host times of each call, and the shortest rest between two of them, ns."""
+    """Host times of each call, and the shortest rest between two of them, ns. `owner` is that of the schedule."""
 
     begin: Ints
     end: Ints
     rest: int
-    is_side: Flags
+    owner: Ints
+
+    @property
+    def is_side(self) -> Flags:
+        return self.owner >= 0
 
     @property
     def slack(self) -> int:
@@ -53,7 +57,7 @@ def split(stream: Stream, schedule: Schedule, begin: Ints, end: Ints) -> Split |
     rest = int(rests.min()) if len(rests) else 2 * _OFFSET_REST_MIN_NS
     if rest < _REST_MIN_NS or (end < begin).any():
         return _refuse("no_rests", rest_us=rest / 1000)
-    windows = Windows(begin=begin, end=end, rest=rest, is_side=schedule.is_side)
+    windows = Windows(begin=begin, end=end, rest=rest, owner=schedule.owner)
     kernels = stream.where(stream.is_kernel)
     if not len(kernels.start):
         return Split(begin=begin, end=end)
@@ -62,7 +66,7 @@ def split(stream: Stream, schedule: Schedule, begin: Ints, end: Ints) -> Split |
         return found
     shifts = _shifts(kernels, windows)
     if isinstance(found, Split):
-        return _refuse("clock_doubtful") if shifts else found
+        return _refuse("clock_doubtful") if shifts or _is_torn(kernels, windows, found) else found
     if not shifts and found.code == _NOTHING and abs(int(begin[0] - kernels.start[0])) < _SESSION_NS:
         return Split(begin=begin, end=end)
     if len(shifts) == 1 and rest >= _OFFSET_REST_MIN_NS and windows.is_side.sum() >= _OFFSET_CALLS_MIN:
@@ -109,6 +113,22 @@ def _is_silent(kernels: Stream, windows: Windows, found: Split) -> bool:
     """Is there a call of an operator without a kernel?"""
     call = found.call_of(kernels.start)
     return bool((np.bincount(call[call >= 0], minlength=len(windows.begin))[windows.is_side] == 0).any())
+
+
+def _is_torn(kernels: Stream, windows: Windows, found: Split) -> bool:
+    """Has a side empty calls beside filled ones, while kernels are to spare for them elsewhere?
+
+    Rows that are lost leave none to spare; a clock that jumps moves them into other calls, or between two.
+    """
+    call = found.call_of(kernels.start)
+    counts = np.bincount(call[call >= 0], minlength=len(windows.begin))
+    is_astray = (call < 0) & (kernels.start > windows.begin[0])
+    for owner in range(windows.owner.max(initial=-1) + 1):
+        mine = counts[windows.owner == owner]
+        filled = mine[mine > 0]
+        if 0 < len(filled) < len(mine) and (is_astray.any() or (filled > np.median(filled)).any()):
+            return True
+    return False
 
 
 def _shifts(kernels: Stream, windows: Windows) -> list[int]:

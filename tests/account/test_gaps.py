@@ -39,6 +39,27 @@ def test_clock_that_is_off_is_no_hindrance(us: float) -> None:
     assert set(times_ns(side_of(found, "reference")).values()) == {23_000}
 
 
+@pytest.mark.parametrize("us", [400.0, 1_700.0, 5_000.0])
+def test_clock_that_jumps_between_calls_gives_no_times(us: float) -> None:
+    recording = Recording(rest_us=40.0)
+    for _ in range(40):
+        recording.call(0, "reference", "timed", BOTH["reference"])
+    for row in recording.rows[len(recording.rows) // 2 :]:
+        row["start_ns"] += round(us * 1000)
+    assert code(played(recording)) == "clock_doubtful"
+    found = account(recording.kernels, None, recording.calls, FACTS)
+    assert (found.borders, {one.verdict for one in found.sides}) == ("names", {"exact"})
+    assert set(times_ns(side_of(found, "reference")).values()) == {23_000}
+
+
+def test_rows_that_are_lost_leave_the_others_their_calls() -> None:
+    recording = Recording()
+    interleaved(recording, 0, BOTH, quads=6)
+    recording.rows = recording.rows[5:]
+    found = account(recording.kernels, None, recording.calls, FACTS)
+    assert (found.borders, {one.verdict for one in found.sides}) == ("gaps", {"lost_rows"})
+
+
 def test_clock_may_drift() -> None:
     recording = Recording()
     interleaved(recording, 0, BOTH, quads=60)
