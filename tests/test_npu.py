@@ -172,7 +172,7 @@ def test_an_operator_has_the_same_time_in_every_order_count_isolation_and_accide
     hosts = [Emulated(tmp_path / str(number), noise=0) for number in range(len(variants))]
     # The clock jumps between calls, so that only names are left; the first warm-up call is not recorded.
     jumping = Emulated(tmp_path / "jumping", "no_msprof_tx,clock_jump")
-    headless = Emulated(tmp_path / "headless", "lost_head:52")
+    headless = Emulated(tmp_path / "headless", "lost_head:20")
     for made in hosts:
         made.operator((1, 4), REFERENCE, CANDIDATE)
     for made in (jumping, headless):

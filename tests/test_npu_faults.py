@@ -100,7 +100,7 @@ TABLE = (
     ),
     # A death costs the side whose call was running; the others are measured in a fresh session.
     Wrong(
-        fault="exit:7:after:130@collecting@once", rows=(1, 2, 3), candidate=DEADLY,
+        fault="exit:7:after:30@collecting@once", rows=(1, 2, 3), candidate=DEADLY,
         says=("exit code or signal 7", "exit code or signal 9", "exit code 0"),
         expected={
             "exit": 1, "1": "exact op_summary + timing crash", "2 reference": "exact op_summary",
@@ -123,7 +123,7 @@ TABLE = (
         expected={"exit": 1, "1 candidate": "timing exception 507015", "2": "skipped_device", "sick": 1},
     ),
     Wrong(
-        fault="hang_process::after:65@collecting@once", words=("case_timeout_s=4",),
+        fault="hang_process::after:30@collecting@once", words=("case_timeout_s=4",),
         expected={"exit": 1, "1": "exact op_summary + timing timeout"},
     ),
     # A start that hangs is tried again; an msprof that hangs behind its application is ended, its data parsed offline.
@@ -142,11 +142,11 @@ TABLE = (
     ),
     # Lost rows leave a number, which says so; in another session they may be there.
     Wrong(
-        fault="lost_row:100,lost_tail:1", rows=(1, 2), words=("retry=0",),
+        fault="lost_row:30,lost_tail:1", rows=(1, 2), words=("retry=0",),
         expected={"exit": 0, "1": ONE_LOST, "2": ONE_LOST},
     ),
-    Wrong(fault="lost_row:65@once", expected={**EXACT, "profs": 1}),
-    Wrong(fault="lost_head:52", words=("retry=0",), expected={"exit": 0, "1": ONE_LOST}),
+    Wrong(fault="lost_row:30@once", expected={**EXACT, "profs": 1}),
+    Wrong(fault="lost_head:20", words=("retry=0",), expected={"exit": 0, "1": ONE_LOST}),
     # Kernels outside of the borders are nobody's; neither are another process's folder and a second, shorter export.
     Wrong(fault="prologue:5,printf,extra_prof,second_export:short", expected=EXACT),
     Wrong(
@@ -164,7 +164,7 @@ TABLE = (
     Wrong(fault="csv_torn", words=("retry=0",), expected={"exit": 0, "1": ONE_LOST, "remarks": {"bad_table"}}),
     # The one with commas in its name is no row less, but by that name another kernel than the other calls'.
     Wrong(
-        fault="shifted_row:60,device_printf", variables={"slice_rows": 25},
+        fault="shifted_row:29,device_printf", variables={"slice_rows": 25},
         expected={**EXACT, "1 candidate": "varying_kernels op_summary", "remarks": {"bad_table"}},
     ),
     # Neither markers nor rests nor, with two cases, names show borders: separators do, in one more session; where they
