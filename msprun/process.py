@@ -9,9 +9,10 @@ import math
 import os
 import selectors
 import signal
+import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -33,41 +34,51 @@ _LIMIT_BYTES = 1 << 20
 class Spare:
     """A process that imports torch before anybody knows which session it will serve (see worker/spare.py)."""
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
-        """Start it. Raises OSError when that is not possible."""
-        self._python, self._env, self._cwd = argv[0], dict(env), cwd
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, late: Collection[str] = ()) -> None:
+        """Start it; `late` are variables that nothing reads before it has become a session, which may bring others.
+
+        Raises OSError when that is not possible.
+        """
+        self._python, self._env, self._cwd, self._late = argv[0], dict(env), cwd, late
         self._is_taken = False
-        self._popen = subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=self._env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._ours, theirs = socket.socketpair()
+        with theirs, contextlib.ExitStack() as stack:
+            stack.callback(self._ours.close)
+            self._popen = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env=self._env,
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            stack.pop_all()
 
     @property
     def pid(self) -> int:
         """Its process id."""
         return self._popen.pid
 
-    def become(self, command: Command) -> subprocess.Popen[bytes] | None:
+    def become(self, command: Command, fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes] | None:
         """Hand the process over to a command that is a wrapper for the very environment in which it was started.
 
-        None, and the process is ended, when the command wants something else or the process is gone.
+        `fds` are open in it from then on. None, and the process is ended, when the command wants something else or the
+        process is gone.
         """
-        wanted = (command.argv[0], dict(command.env), command.cwd, 2)
-        stdin = self._popen.stdin
-        if self._is_taken or stdin is None:
+        if self._is_taken:
             return None
-        if wanted != (self._python, self._env, self._cwd, len(command.argv)):
+        env = dict(command.env)
+        wanted = (command.argv[0], self._fixed(env), command.cwd, 2)
+        if wanted != (self._python, self._fixed(self._env), self._cwd, len(command.argv)):
             self.dismiss()
             return None
-        words = [command.argv[1], str(command.stdout), str(command.stderr)]
+        late = {name: env.get(name) for name in self._late}
+        words = json.dumps([command.argv[1], str(command.stdout), str(command.stderr), late]).encode() + b"\n"
         try:
-            stdin.write(json.dumps(words).encode() + b"\n")
-            stdin.close()
+            # No descriptors is a message that not every system knows.
+            socket.send_fds(self._ours, [words], fds) if fds else self._ours.sendall(words)
+            self._ours.close()
         except OSError:
             self.dismiss()
             return None
@@ -82,9 +93,10 @@ class Spare:
         with contextlib.suppress(OSError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
-        if self._popen.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._popen.stdin.close()
+        self._ours.close()
+
+    def _fixed(self, env: Mapping[str, str]) -> dict[str, str]:
+        return {name: value for name, value in env.items() if name not in self._late}
 
 
 class Child:
@@ -98,7 +110,7 @@ class Child:
         """
         self.command = command
         self._started = time.monotonic()
-        taken = spare.become(command) if spare is not None and not fds else None
+        taken = spare.become(command, fds) if spare is not None else None
         self._popen = _start(command, fds) if taken is None else taken
 
     @property

@@ -17,6 +17,9 @@ START = spare.start  # the fixtures put another in its place
 SCRIPT = Path(spare.__file__).parent / "worker" / "spare.py"
 WRAPPER = """
 import os, sys, torch
+if "LEASE" in os.environ:
+    print(sum(os.path.samestat(os.stat(os.environ["LEASE"]), os.fstat(int(n))) for n in os.listdir("/proc/self/fd")
+              if os.path.exists("/proc/self/fd/" + n)), os.environ.get("MASK"), os.environ.get("GONE"))
 print(os.getpid(), torch.IS_STUB, sys.argv, sys.stdin.read() == "", flush=True)
 print("to the log", file=sys.stderr)
 sys.exit(5)
@@ -58,6 +61,19 @@ def test_it_becomes_the_session_that_fits(tmp_path: Path, env: dict[str, str], w
 
 
 @pytest.mark.process
+def test_it_takes_over_the_lease_and_what_is_known_late(tmp_path: Path, env: dict[str, str]) -> None:
+    before = {**env, "LEASE": str(tmp_path / "lease"), "GONE": "1"}
+    made = process.Spare((sys.executable, str(SCRIPT)), before, tmp_path, ("MASK", "GONE"))
+    with (tmp_path / "lease").open("w") as lease:
+        session = {name: value for name, value in before.items() if name != "GONE"} | {"MASK": "3"}
+        child = process.Child(_command(tmp_path, session), made, (lease.fileno(),))
+    assert child.pid == made.pid
+    outcome = child.wait(30)
+    assert outcome is not None and outcome.returncode == 5
+    assert (tmp_path / "out").read_text().startswith("1 3 None\n")
+
+
+@pytest.mark.process
 def test_a_session_that_wants_another_environment_gets_a_process_of_its_own(
     tmp_path: Path, env: dict[str, str], waiting: process.Spare
 ) -> None:
@@ -89,7 +105,7 @@ def test_nobody_is_left_behind_when_it_is_not_needed(waiting: process.Spare) -> 
 
 @pytest.mark.parametrize(
     "words",
-    [["dry_run=true"], ["--cfg", "job"], ["python=/x"], ["device=cpu"], ["device.threads=2"], ["resume=runs/a"]],
+    [["dry_run=true"], ["--cfg", "job"], ["python=/x"], ["device.threads=2"], ["resume=runs/a"], ["device=cuda"]],
 )
 def test_no_process_is_started_where_another_or_none_is_needed(words: list[str]) -> None:
     assert START(["op=add", *words], {}) is None
@@ -100,10 +116,32 @@ def test_it_is_started_in_the_environment_that_plans_have(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     started = {}
-    monkeypatch.setattr(process, "Spare", lambda argv, env, cwd: started.update(argv=argv, env=env, cwd=cwd))
-    START(["op=add"], {"PATH": "/bin", "HOME": "/h"})
+    monkeypatch.setattr(process, "Spare", lambda argv, env, cwd, _: started.update(argv=argv, env=env, cwd=cwd))
+    START(["op=add", "device=cpu"], {"PATH": "/bin", "HOME": "/h"})
     assert started["argv"] == (sys.executable, str(SCRIPT))
     assert started["cwd"] == Path.cwd()
     assert started["env"]["OMP_NUM_THREADS"] == "1"
     assert started["env"]["HOME"] == "/h"
     assert started["env"]["PATH"].endswith(":/bin")
+
+
+@pytest.mark.parametrize(
+    ("words", "starts"),
+    [(["device=npu"], True), (["device=npu", "device.id=1"], True), (["device=npu", "device.threads=2"], False)],
+)
+def test_on_an_npu_its_number_and_its_log_come_late(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], starts: bool
+) -> None:
+    started = []
+    monkeypatch.setattr(process, "Spare", lambda argv, env, cwd, late: started.append((env, late)))
+    monkeypatch.setattr(spare.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    START(words, {"PATH": "/bin", "ASCEND_RT_VISIBLE_DEVICES": "4"})
+    assert len(started) == starts
+    for env, late in started:
+        assert set(late) == {
+            "ASCEND_RT_VISIBLE_DEVICES", "ASCEND_PROCESS_LOG_PATH", "TORCH_DEVICE_BACKEND_AUTOLOAD"
+        }  # fmt: skip
+        # torch_npu would load CANN before anybody knows the device.
+        assert env["TORCH_DEVICE_BACKEND_AUTOLOAD"] == "0"
+        assert env["ASCEND_GLOBAL_LOG_LEVEL"] == "3"
