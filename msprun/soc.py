@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -33,6 +34,7 @@ def files_of_chips() -> list[Path]:
     return sorted((data_folder("conf") / search.CHIPS).glob("*.yaml"))
 
 
+@functools.cache
 def load(file: Path) -> Soc:
     """The chip of a file. Raises msgspec.ValidationError where a figure lacks its source."""
     return convert(config.raw_file(file) | {"names": _names(file)}, Soc)
