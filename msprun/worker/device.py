@@ -75,7 +75,7 @@ class Npu:
     def separate(self):
         """One short kernel of a shape that hardly anybody has; what the tensor holds is of no interest."""
         if self.odd is None:
-            self.odd = torch.empty(SEPARATOR_SHAPE, device=self.torch)
+            self.odd = torch.empty(SEPARATOR_SHAPE, dtype=torch.float32, device=self.torch)
         self.odd.neg_()
 
 
