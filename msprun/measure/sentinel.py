@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -40,6 +41,8 @@ class Sentinel:
         self._plan = plan
         self._say = say
         self._before: Use | None = None
+        self._latest: Use | None = None
+        self._looked_s = -math.inf
         self._clock: list[ClockReading] = []
         self._next = 0.0
         self._is_deaf = False
@@ -48,7 +51,7 @@ class Sentinel:
         """Wait until nobody else uses the device, as far as `device.busy` asks for. Raises MachineError."""
         plan = self._plan
         name = f"{plan.device.kind} {plan.device.id}"
-        self._before = busy.admit(self._look, name, plan.access.busy, plan.access.wait_s, self._say)
+        self._before = busy.admit(self._recent, name, plan.access.busy, plan.access.wait_s, self._say)
         self._clock.clear()
 
     def during(self) -> None:
@@ -84,7 +87,17 @@ class Sentinel:
         return Seen(remarks=remarks, is_shared=None if after is None else is_shared, clock=tuple(self._clock))
 
     def _look(self) -> Use | None:
-        return self._ask(self._device.use)
+        self._latest = self._ask(self._device.use)
+        self._looked_s = time.monotonic()
+        return self._latest
+
+    def _recent(self) -> Use | None:
+        """What a look behind the session before told a moment ago, if that speaks for beginning, or what one tells now.
+
+        They take seconds on large hosts.
+        """
+        known = self._latest if time.monotonic() - self._looked_s < _EVERY_S else None
+        return known if known is not None and busy.why_busy(known, ()) is None else self._look()
 
     def _ask(self, question: Callable[[DeviceFacts], _Answer | None]) -> _Answer | None:
         """The tool's answer; one that has hung once is not asked again: it would hang each time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from msprun.measure import sentinel
 from msprun.measure.sentinel import Sentinel
@@ -21,6 +22,7 @@ class Device:
         self.takes_s = takes_s
         self.is_silent = is_silent
         self.asked = 0
+        self.seen = QUIET
         patch.setattr(sentinel.time, "monotonic", lambda: self.now_s)
 
     def answer(self, known: object) -> object:
@@ -29,7 +31,7 @@ class Device:
         return None if self.is_silent else known
 
     def use(self, facts: object) -> object:
-        return self.answer(QUIET)
+        return self.answer(self.seen)
 
     def pulse(self, facts: object) -> object:
         return self.answer(
@@ -62,3 +64,27 @@ def test_one_that_is_quick_to_say_nothing_or_slow_to_answer_is(
     seen = watch(device).after(1)
     assert device.asked == 3
     assert [reading.mhz for reading in seen.clock] == ([] if is_silent else [1500.0])
+
+
+@pytest.mark.parametrize(("later_s", "looks"), [(0.5, 2), (1.5, 3)])
+def test_the_look_behind_one_session_serves_the_next_if_that_begins_at_once(
+    monkeypatch: pytest.MonkeyPatch, later_s: float, looks: int
+) -> None:
+    device = Device(monkeypatch, takes_s=0.1, is_silent=False)
+    made: Sentinel = Sentinel(device, plans.plan(all_good()), None, lambda text: None)  # type: ignore[arg-type]
+    made.before()
+    made.after(1)
+    device.now_s += later_s
+    made.before()
+    assert device.asked == looks
+
+
+def test_a_look_that_saw_somebody_is_not_believed_a_moment_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tools show a process for a moment after it has ended."""
+    device = Device(monkeypatch, takes_s=0.1, is_silent=False)
+    made: Sentinel = Sentinel(device, plans.plan(all_good()), None, lambda text: None)  # type: ignore[arg-type]
+    device.seen = replace(QUIET, aicore_percent=90.0)
+    made.after(1)
+    device.seen = QUIET
+    made.before()
+    assert device.asked == 2
