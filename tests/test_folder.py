@@ -90,6 +90,7 @@ def test_an_out_that_is_a_file_is_one_line_with_the_key(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_an_out_without_rights_is_one_line_with_the_key(unprivileged) -> None:  # type: ignore[no-untyped-def]
+    """FAQ of msprof: missing rights leave an empty folder, and only the device's log says so."""
     at = Path("/proc/runs") / "one"
     with pytest.raises(ConfigError, match="out=/proc/runs cannot be written"):
         unprivileged.call(folder.create, _plan(at, unprivileged.folder), _invocation(at))

@@ -72,6 +72,7 @@ def test_what_was_tried_in_vain_is_told() -> None:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("way", CLEAR)
 def test_silent_side_has_no_kernels_and_the_other_one_its_times(way: Any, order: Any) -> None:
+    """triton-lang/triton-ascend#1938: a callable without a kernel gave inf."""
     recording = recorded(way)
     order(recording, 0, {"reference": REFERENCE, "candidate": []})
     order(recording, 1, {"reference": [], "candidate": CANDIDATE})
@@ -206,6 +207,7 @@ def test_sides_without_sound_borders_get_no_number_and_every_reason() -> None:
 
 @pytest.mark.parametrize("source", ["op_summary", "task_time", "kernel_details"])
 def test_source_is_told_for_every_side(source: Any) -> None:
+    """triton-lang/triton-ascend#1409: times came from whatever table there was."""
     recording = Recording()
     interleaved(recording, 0, BOTH)
     found = account(recording.kernels, recording.markers, recording.calls, replace(FACTS, source=source))

@@ -66,6 +66,7 @@ def test_last_case_without_any_record_is_lost_and_not_silent() -> None:
 
 
 def test_one_more_kernel_in_every_second_call_varies() -> None:
+    """triton-lang/triton-ascend#1938: the place of a row was taken for the number of a call."""
     recording = Recording()
     for number in range(8):
         recording.call(0, "reference", "timed", REFERENCE)
@@ -105,6 +106,7 @@ def test_result_that_is_kept_from_the_warmup_leaves_no_kernels() -> None:
 
 
 def test_copies_are_told_apart_and_never_counted() -> None:
+    """flagos-ai/Torch-FL#184: totals with copies and without them were compared."""
     recording = Recording()
     copy = ("MEMCPY", 7.0, {"kind": "copy", "task_kind": "MEMCPY_ASYNC", "block_num": None})
     event = (None, 0.02, {"kind": "other", "task_kind": "EVENT_RECORD", "op_type": None, "block_num": None})
@@ -150,6 +152,7 @@ def test_parallel_streams_are_summed_and_their_span_is_shorter() -> None:
 
 
 def test_one_name_with_two_numbers_of_blocks_is_two_kernels_and_a_remark() -> None:
+    """triton-lang/triton-ascend#732: all kernels of a launcher carried the name of the first one."""
     recording = Recording()
     for _ in range(3):
         recording.call(0, "reference", "timed", [("launcher", 5.0), ("launcher", 80.0, {"block_num": 40})])

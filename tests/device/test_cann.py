@@ -101,6 +101,7 @@ def test_a_toolkit_whose_msprof_is_not_the_first_is_said_also_where_it_is_not_on
 
 
 def test_of_two_canns_the_first_on_path_is_used_and_both_are_named(tmp_path: Path) -> None:
+    """A fork of the old script found the wrong msprof of two, and asked it for --version."""
     old, new = install(tmp_path / "old"), install(tmp_path / "new")
     python = interpreter(tmp_path / "venv", "torch_npu")
     found = examine({**sourced(new), "PATH": f"{old}/bin:{new}/bin"}, python)

@@ -28,6 +28,7 @@ def test_a_worker_has_as_many_threads_as_were_asked_for_in_every_library() -> No
 
 
 def test_no_other_back_end_is_loaded_by_torch() -> None:
+    """flashserve/flash-linear-attention-npu#2: a torch_npu that does not fit broke `import torch`."""
     assert Cpu().environment(Cpu().facts(1))["TORCH_DEVICE_BACKEND_AUTOLOAD"] == "0"
 
 

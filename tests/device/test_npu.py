@@ -77,7 +77,7 @@ def test_a_sick_device_gets_no_work(tmp_path: Path, leases: Path) -> None:
 
 
 def test_a_number_counts_within_the_mask_as_torch_does(tmp_path: Path, leases: Path) -> None:
-    """verl-project/verl#7507"""
+    """verl-project/verl#7507: a physical id was given to set_device under a mask."""
     info = table(*(card(number) for number in range(8)))
     facts = chosen(tmp_path, leases, info, mask="4,5,6,7", id=1)
     assert (facts.id, facts.index, facts.logic, facts.physical, facts.id_source) == (1, 0, 5, 5, "cli")
@@ -165,7 +165,7 @@ def test_without_tool_and_device_files_there_is_no_npu(tmp_path: Path, leases: P
 
 
 def test_missing_rights_are_not_a_missing_device(tmp_path: Path, leases: Path) -> None:
-    """Project-HAMi/ascend-device-plugin#139"""
+    """Project-HAMi/ascend-device-plugin#139: device files are there, and the count is 0."""
     refused = "dcmi module initialize failed. ret is -8005\n"
     with pytest.raises(MachineError, match=r"may not be opened: .*-8005") as caught:
         chosen(tmp_path, leases, refused)
@@ -183,7 +183,7 @@ def test_a_mask_in_the_numbers_of_npu_smi_is_translated(tmp_path: Path, leases: 
 
 
 def test_a_mask_beyond_the_devices_of_a_virtual_machine_is_refused(tmp_path: Path, leases: Path) -> None:
-    """gpustack/gpustack#3352"""
+    """gpustack/gpustack#3352: the range was told from deep inside of torch."""
     with pytest.raises(MachineError) as caught:
         chosen(tmp_path, leases, table(card(0), card(1)), mask="4")
     assert caught.value.message == f"{NAME}=4 names device 4, and this host has devices 0,1"

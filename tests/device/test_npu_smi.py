@@ -28,6 +28,7 @@ def ids(found: Inventory) -> list[tuple[int, int, int | None, int | None]]:
 
 
 def test_a_910b_has_one_chip_a_card_and_its_hbm_counts() -> None:
+    """hicann/cannbot-skills: a busy card was taken for idle, since a chip has two lines."""
     idle, busy = npu_smi.table(read("910b_two_cards_and_a_process")).chips
     assert idle == Chip(
         npu_id=4, chip_id=0, name="910B3", health="OK", bus="0000:11:00.0", aicore_percent=0.0, memory_used_mb=3300,
@@ -44,6 +45,7 @@ def test_processes_may_have_no_name() -> None:
 
 
 def test_a_table_that_finds_no_process_is_not_the_same_as_no_table() -> None:
+    """hicann/cannbot-skills: the table of processes was read wrongly."""
     idle = read("910b_two_cards_and_a_process").splitlines()
     without = "\n".join(line for line in idle if "7712" not in line)
     assert npu_smi.table(without).processes == ()
@@ -51,6 +53,7 @@ def test_a_table_that_finds_no_process_is_not_the_same_as_no_table() -> None:
 
 
 def test_the_second_die_of_a_card_has_no_power_and_its_own_physical_id() -> None:
+    """vllm-project/vllm-ascend#6449: two chips a card, and a dash for the power of the second."""
     first, second = npu_smi.table(read("a3_two_dies")).chips
     assert (first.npu_id, first.chip_id, first.physical_id, first.power_w) == (5, 0, 10, 180.2)
     assert (second.npu_id, second.chip_id, second.physical_id, second.power_w) == (5, 1, 11, None)
@@ -119,6 +122,7 @@ def test_a_card_may_have_one_line_of_its_own_and_one_of_each_chip() -> None:
     ],
 )
 def test_an_unknown_table_is_not_guessed(change, why: str) -> None:
+    """hicann/cannbot-skills: what was read wrongly seemed to be device 0."""
     with pytest.raises(UnknownTable, match=why):
         npu_smi.table(change(read("910b_two_cards_and_a_process")))
 

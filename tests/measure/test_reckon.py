@@ -124,12 +124,14 @@ def test_a_marker_without_an_end_is_that_of_the_call_that_was_cut_off(
 
 
 def test_without_kernel_details_the_op_summary_behind_it_serves(tmp_path: Path) -> None:
+    """vllm-project/vllm-ascend#12241: in graph mode there is no kernel_details."""
     text = "\n".join([HEADER, *map(line, range(8)), ""])
     (side,) = torch_npus(tmp_path, {f"{PROF}/op_summary_20260605161737.csv": text}).accounts.sides
     assert (side.verdict, side.source) == ("exact", "op_summary")
 
 
 def test_a_parser_that_left_no_table_at_all_has_left_nothing_to_measure(tmp_path: Path) -> None:
+    """vllm-project/vllm-ascend#8933: no data of the device, and no error was shown."""
     (side,) = torch_npus(tmp_path, {"FRAMEWORK/torch.op_range": ""}).accounts.sides
     assert (side.verdict, side.figures) == ("not_measurable", {"reason": "no_table"})
 

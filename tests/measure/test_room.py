@@ -27,6 +27,7 @@ Usage = namedtuple("Usage", "total used free")
 def test_a_session_wants_twenty_times_its_rows(
     rows: int, free_mb: int, is_enough: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """FAQ of msprof: a full disk leaves an empty folder, and only the device's log says so."""
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(1 << 40, 0, free_mb << 20))
     if is_enough:
         need_room(tmp_path, rows)

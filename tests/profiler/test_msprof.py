@@ -34,6 +34,7 @@ def test_the_worker_follows_the_options_and_counters_are_off() -> None:
     [
         ("Operation not permitted", 1),  # a Python exception
         ("No such file or directory", 2),  # argparse, or SIGINT
+        ("No such process", 3),  # an exit code of the application's own, without a word
         ("No such device or address", 6),  # abort
         ("Bad file descriptor", 9),  # killed
         ("Resource temporarily unavailable", 11),  # segmentation fault
@@ -41,6 +42,7 @@ def test_the_worker_follows_the_options_and_counters_are_off() -> None:
     ],
 )
 def test_an_exit_code_or_signal_is_read_out_of_the_words_for_an_error(words: str, number: int) -> None:
+    """vllm-project/vllm-ascend#14974, hicann/cannbot-skills: msprof ends with 0 where its application crashed."""
     said = Msprof().complaint(died(words))
     assert said is not None
     assert f"exit code or signal {number} " in said
@@ -53,6 +55,12 @@ def test_words_that_no_number_has_are_told_as_they_are() -> None:
 
 def test_what_went_well_is_no_complaint() -> None:
     assert Msprof().complaint(SUCCESS) is None
+
+
+def test_an_exception_that_the_application_caught_is_no_complaint() -> None:
+    """hicann/cannbot-skills: crashes were told by the tracebacks that a program prints."""
+    caught = 'Traceback (most recent call last):\n  File "model.py", line 3, in forward\nValueError: no fast path\n'
+    assert Msprof().complaint(SUCCESS.replace("result: 3\n", f"{caught}result: 3\n")) is None
 
 
 def test_the_first_error_is_told_where_the_application_did_not_die() -> None:

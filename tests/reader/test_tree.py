@@ -54,6 +54,7 @@ def test_a_newer_export_that_is_not_whole_gives_way(session: Path, put: Put, new
 
 
 def test_every_part_is_read_in_the_order_of_numbers(session: Path, put: Put) -> None:
+    """FAQ of msprof: large tables are cut into slices, each with a head of its own."""
     for number in range(11):
         # Parts of one export may be seconds apart.
         put(rows(number), f"op_summary_slice_{number}_202606051617{10 + number}.csv")
