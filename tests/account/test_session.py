@@ -87,6 +87,30 @@ def test_silent_side_has_no_kernels_and_the_other_one_its_times(way: Any, order:
 
 
 @pytest.mark.parametrize("way", CLEAR)
+def test_operators_of_no_one_three_and_a_varying_number_of_kernels_have_states_of_their_own(way: Any) -> None:
+    """triton-lang/triton-ascend#1938: the place of a row was taken for the number of a call."""
+    view: list[Any] = []
+    host = [("MEMCPY", 7.0, {"kind": "copy", "task_kind": "MEMCPY_ASYNC", "block_num": None})] * 2
+    composite = [("Sub", 2.0), ("Exp", 3.0), ("Sum", 4.5)]
+    recording = recorded(way)
+    # By shape: one kernel for the small case, one more for the large one.
+    operators = [view, host, composite, [("Small", 5.0)], [("Split", 40.0), ("Merge", 6.0)]]
+    for case, kernels in enumerate(operators):
+        interleaved(recording, case, {"reference": REFERENCE, "candidate": kernels}, quads=4)
+    for number in range(8):
+        recording.call(5, "reference", "timed", REFERENCE)
+        recording.call(5, "candidate", "timed", composite[: 2 + number % 2])
+    found = way(recording)
+    told = [side_of(found, "candidate", case) for case in range(6)]
+    assert [one.verdict for one in told] == ["no_kernels", "no_kernels", "exact", "exact", "exact", "varying_kernels"]
+    assert [set(times_ns(one).values()) for one in told] == [
+        set(), set(), {9_500}, {5_000}, {46_000}, {5_000, 9_500}
+    ]  # fmt: skip
+    assert [bool(one.copies) for one in told[:3]] == [False, True, False]
+    assert {one.verdict for one in found.sides if one.side == "reference"} == {"exact"}
+
+
+@pytest.mark.parametrize("way", CLEAR)
 def test_boosts_flushes_and_restores_belong_to_nobody(way: Any) -> None:
     recording = recorded(way)
     recording.call(0, None, "boost", [("Boost", 900.0)])

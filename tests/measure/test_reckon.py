@@ -69,6 +69,51 @@ def test_a_torn_row_is_said_with_file_and_line_and_costs_its_call(tmp_path: Path
     )
 
 
+TASKS = "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)"
+
+
+def task(number: int) -> str:
+    """The same kernel, and the 2 us that the scheduler adds."""
+    start_us = (START_NS + number * 1_000_000 + 100_000) / 1000
+    return f"0,add,KERNEL_AIVEC,2,{number},22.000,{start_us - 1:.3f},{start_us + 21:.3f}"
+
+
+@pytest.mark.parametrize(
+    ("tables", "source", "device_ns"),
+    [
+        (("task_time",), "task_time", 22_000),
+        (("op_summary",), "op_summary", 20_000),
+        (("op_summary", "task_time"), "op_summary", 20_000),
+    ],
+    ids=["task_time", "op_summary", "both"],
+)
+def test_op_summary_goes_before_task_time_and_the_source_is_named(
+    tmp_path: Path, tables: tuple[str, ...], source: str, device_ns: int
+) -> None:
+    """triton-lang/triton-ascend#1409: task_time as a source, whose totals are others."""
+    made = session(tmp_path)
+    texts = {"op_summary": [HEADER, *map(line, range(8)), ""], "task_time": [TASKS, *map(task, range(8)), ""]}
+    for name in tables:
+        file = made.folder / "PROF_1/mindstudio_profiler_output" / f"{name}_20260605161737.csv"
+        file.write_text("\n".join(texts[name]))
+    (side,) = reckon(Msprof(), made, Ran(calls=tuple(calls(8))), 1.0, None).accounts.sides
+    assert (side.verdict, side.source) == ("exact", source)
+    assert {time.device_ns for time in side.times} == {device_ns}
+
+
+def test_a_kernel_whose_shapes_were_not_recorded_has_its_time_beside_neighbours_that_have_them(tmp_path: Path) -> None:
+    """vllm-project/vllm-ascend#9026: N/A for the shapes of a custom operator."""
+    custom = [f"{line(number)},N/A,N/A" for number in range(8)]
+    neighbours = [
+        line(number).replace("100.000,20", "130.000,5").replace("add,Add", "Mul,Mul") + ',"""8,8""",FLOAT'
+        for number in range(8)
+    ]
+    found = reckoned(tmp_path, "\n".join([f"{HEADER},Input Shapes,Input Data Types", *custom, *neighbours, ""]))
+    (side,) = found.accounts.sides
+    assert (side.verdict, {time.device_ns for time in side.times}, found.remarks) == ("exact", {25_000}, ())
+    assert [(kernel.name, kernel.input_shapes) for kernel in side.kernels] == [("add", None), ("Mul", "8,8")]
+
+
 DETAILS = "ASCEND_PROFILER_OUTPUT/kernel_details.csv"
 PROF = "PROF_000001_20260605161708478_ABCDEFGHIJKLMNOP/mindstudio_profiler_output"
 MARKS = (
