@@ -23,6 +23,9 @@ _NEXT = {
     "unsplit": "isolation=case gives each side of each case a process of its own",
     "not_measurable": "see the session's log; keep_prof=true keeps the profiler's files",
 }
+# Nothing of the device was written: a full disk, missing rights and an unfit driver leave no error of their own.
+_NOT_WRITTEN = frozenset({"no_capture", "no_table", "no_records", "nothing_recorded"})
+_CHECK = "check the room on the disk, the rights there, and that the driver fits CANN; "
 
 
 def book(tally: Tally, account: SideAccount, hosts: Mapping[int, Sample], metric: Metric) -> None:
@@ -42,11 +45,12 @@ def failure(
     refusals = ", ".join(f"{refusal.method}: {refusal.code}" for refusal in accounts.refusals)
     said = {"unsplit": refusals, "not_measurable": complaint}.get(account.verdict)
     hint = remedy if account.verdict == "not_measurable" else None
+    check = _CHECK if account.figures.get("reason") in _NOT_WRITTEN else ""
     return Failure(
         stage="accounting",
         kind=account.verdict,
         message=f"{account.verdict}: {why}" + (f" ({said})" if said else ""),
-        hint=hint or _NEXT[account.verdict],
+        hint=hint or check + _NEXT[account.verdict],
         log=log,
     )
 

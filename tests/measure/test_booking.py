@@ -76,6 +76,20 @@ def test_the_collectors_own_words_are_for_sides_that_it_left_no_records_of() -> 
     assert silent is not None and "broke" not in silent.message and silent.hint != "mend it"
 
 
+@pytest.mark.parametrize(
+    ("reason", "is_checked"),
+    [("no_capture", True), ("no_table", True), ("nothing_recorded", True), ("other_device", False)],
+)
+def test_who_has_no_data_of_the_device_is_told_what_to_check(reason: str, is_checked: bool) -> None:
+    """vllm-project/vllm-ascend#8933: no data of the device was written, and no error was shown."""
+    found = failure(
+        account(verdict="not_measurable", figures={"reason": reason}), Accounts(sides=(), borders=None), "log"
+    )
+    assert found is not None and found.hint is not None
+    assert [word in found.hint for word in ("disk", "rights", "driver")] == [is_checked] * 3
+    assert "session's log" in found.hint
+
+
 @pytest.mark.parametrize("verdict", ["exact", "lost_rows", "varying_kernels", "low_clock", "shared_device"])
 def test_a_flagged_time_is_still_a_time(verdict: Any) -> None:
     assert failure(account(verdict=verdict), Accounts(sides=(), borders="markers"), "log") is None
