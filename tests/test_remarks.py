@@ -157,6 +157,9 @@ TESTS: dict[str, tuple[Test, Test]] = {
     ),
     "ai_cpu": ((ACCOUNT, "test_ai_cpu_counts_and_is_a_remark"), PLAIN_ACCOUNT),
     "one_name": ((ACCOUNT, "test_one_name_with_two_numbers_of_blocks_is_two_kernels_and_a_remark"), PLAIN_ACCOUNT),
+    "many_blocks": (
+        ("measure/test_reckon.py", "test_blocks_are_held_against_the_cores_that_msprof_noted"), PLAIN_ACCOUNT,
+    ),
     "unknown_tasks": (
         (ACCOUNT, "test_unknown_tasks_in_a_silent_side_leave_it_unmeasured"), PLAIN_ACCOUNT,
     ),

@@ -17,6 +17,9 @@ from msprun.model.call import AccountVerdict, Borders, Circumstances, KernelShar
 from msprun.model.measurement import Remark
 from msprun.model.operator import Side
 
+# Rounds of blocks on the cores. A tiling has a few of them, a grid that was made for a GPU has dozens.
+_ROUNDS_MOST = 8
+
 
 class Settled(Struct, frozen=True, kw_only=True):
     """A session whose borders are known."""
@@ -107,5 +110,10 @@ def _remarks(found: Settled, side: Side, places: Ints, kernels: Sequence[KernelS
         yield Remark(code="ai_cpu", figures={"side": side, "share": share})
     if twice := sorted({str(name) for name, shapes in launches if launches.count((name, shapes)) > 1}):
         yield Remark(code="one_name", figures={"side": side, "names": twice})
+    if side != "reference" and (cores := found.facts.cores):
+        many = next((kernel for kernel in kernels if (kernel.block_num or 0) > _ROUNDS_MOST * cores), None)
+        if many is not None:
+            figures = {"side": side, "name": many.name, "blocks": many.block_num, "cores": cores}
+            yield Remark(code="many_blocks", figures=figures)
     if unknown := int(found.sums.unknown[places].sum()):
         yield Remark(code="unknown_tasks", figures={"side": side, "tasks": unknown})

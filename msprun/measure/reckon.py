@@ -50,6 +50,7 @@ def reckon(collector: Collector, session: Session, ran: Ran, timeout_s: float, b
         dropped_rows=0 if found.kernels is None else found.kernels.dropped_rows,
         clock=() if beside is None else tuple(_rated(reading, found.prof) for reading in beside.clock),
         is_shared=None if beside is None else beside.is_shared,
+        cores=_cores(found.prof),
     )
     accounts = account(kernels, markers, calls, circumstances)
     return Reckoning(accounts=accounts, remarks=tuple(_faults(found, session, ran)), chip=_chip(found.prof))
@@ -59,6 +60,12 @@ def _rated(reading: ClockReading, prof: Prof | None) -> ClockReading:
     """With the rated clock that the profiler noted, where whoever read the clock does not know one."""
     noted = [device.cube_mhz or device.vector_mhz for device in prof.devices] if prof else []
     return reading if reading.rated_mhz or not noted else replace(reading, rated_mhz=noted[0])
+
+
+def _cores(prof: Prof | None) -> int | None:
+    """Of the kind of which the chip has more: old toolkits call kernels of either kind AI_CORE."""
+    first = prof.devices[0] if prof and prof.devices else None
+    return max(first.cube_cores or 0, first.vector_cores or 0) or None if first else None
 
 
 def _chip(prof: Prof | None) -> dict[str, Any]:

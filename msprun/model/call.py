@@ -69,7 +69,7 @@ class Circumstances(Struct, frozen=True, kw_only=True):
     and every pause; `separator` is what it is known by, None where the records do not tell. `abandoned` are numbers of
     calls that never answered, as all from `unanswered_from` on: their markers may be there. `is_shared`: the device's
     load changed while calls ran; None where that is not known. `dropped_rows` of the table could not be used; None
-    where nobody knows how many.
+    where nobody knows how many. `cores` are the chip's, of whichever kind there are more; None where that is not known.
     """
 
     source: TimeSource
@@ -83,6 +83,7 @@ class Circumstances(Struct, frozen=True, kw_only=True):
     dropped_rows: int | None = 0
     abandoned: tuple[int, ...] = ()
     unanswered_from: int | None = None
+    cores: int | None = None
 
 
 class CallTime(Struct, frozen=True, kw_only=True):

@@ -168,6 +168,29 @@ def test_one_name_with_two_shapes_is_nothing_to_remark() -> None:
     assert side_of(by_markers(recording), "reference").remarks == ()
 
 
+@pytest.mark.parametrize(
+    ("side", "blocks", "cores", "told"),
+    [
+        ("candidate", 2442, 40, [{"side": "candidate", "name": "grid", "blocks": 2442, "cores": 40}]),
+        ("candidate", 321, 40, [{"side": "candidate", "name": "grid", "blocks": 321, "cores": 40}]),
+        ("candidate", 320, 40, []),
+        ("candidate", 2442, None, []),
+        ("reference", 2442, 40, []),  # which is torch's own, and not for its user to mend
+    ],
+)
+def test_a_candidate_with_many_times_as_many_blocks_as_cores_is_remarked(
+    side: str, blocks: int, cores: int | None, told: list[dict[str, Any]]
+) -> None:
+    """flagos-ai/libtriton_jit#51: a block number above the count of cores."""
+    recording = Recording()
+    for _ in range(3):
+        recording.call(0, side, "timed", [("grid", 50.0, {"block_num": blocks}), ("Add", 3.0)])
+    facts = replace(FACTS, cores=cores)
+    (found,) = account(recording.kernels, recording.markers, recording.calls, facts).sides
+    assert [remark.figures for remark in found.remarks if remark.code == "many_blocks"] == told
+    assert found.verdict == "exact"
+
+
 CLOCK = ClockReading(source="npu_smi", mhz=1700.0, rated_mhz=1800.0)
 
 

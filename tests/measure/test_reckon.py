@@ -210,5 +210,18 @@ def test_the_chip_is_what_msprof_noted_and_so_is_its_rated_clock(
     }  # fmt: skip
 
 
+def test_blocks_are_held_against_the_cores_that_msprof_noted(tmp_path: Path) -> None:
+    """flagos-ai/libtriton_jit#51: a block number above the count of cores."""
+    made = session(tmp_path)
+    rows = [line(number)[:-1] + "2442" for number in range(8)]
+    output = made.folder / "PROF_1" / "mindstudio_profiler_output"
+    (output / "op_summary_20260605161737.csv").write_text("\n".join([HEADER, *rows, ""]))
+    (output.parent / "device_0").mkdir()
+    (output.parent / "device_0" / "info.json.0").write_text(json.dumps(NOTED))
+    (side,) = reckon(Msprof(), made, Ran(calls=tuple(calls(8))), 1.0, None).accounts.sides
+    (remark,) = side.remarks
+    assert (remark.code, remark.figures["blocks"], remark.figures["cores"]) == ("many_blocks", 2442, 48)
+
+
 def test_a_chip_of_which_nothing_was_noted_is_not_made_up(tmp_path: Path) -> None:
     assert reckoned(tmp_path, "\n".join([HEADER, *map(line, range(8)), ""])).chip == {}
