@@ -50,7 +50,10 @@ def _workers_of(folder: Path) -> list[int]:
     """Living workers of the runs below a folder: each says its process id when it greets."""
     found = []
     for told in folder.glob("*/sessions/*/results.jsonl"):
-        pid = int(json.loads(told.read_text().splitlines()[0])["environment"]["pid"])
+        greeting, newline, _ = told.read_text().partition("\n")
+        if not newline:
+            continue  # about to say it
+        pid = int(json.loads(greeting)["environment"]["pid"])
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
