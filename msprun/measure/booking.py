@@ -20,7 +20,7 @@ _WHY = {
 }
 _NEXT = {
     "no_kernels": "does it run on the device? A result from the host's cores has no kernel there",
-    "unsplit": "isolation=case gives each side of each case a process of its own",
+    "unsplit": "a process of its own did not help: try profiler=torch_npu, or msprof; keep_prof=true keeps their files",
     "not_measurable": "see the session's log; keep_prof=true keeps the profiler's files",
 }
 # Nothing of the device was written: a full disk, missing rights and an unfit driver leave no error of their own.
