@@ -123,7 +123,7 @@ def test_all_jobs_are_checked_before_the_first_starts(
 def test_a_case_that_is_not_there_is_found_beforehand(
     own_world: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("msprun.plan.choose", lambda *_: (Path("/usr/bin/python3"), "a stand-in"))
+    monkeypatch.setattr("msprun.bench.choose", lambda *_: (Path("/usr/bin/python3"), "a stand-in"))
     assert cli.main(["-m", "cases=0,99"]) == 2
     assert capsys.readouterr().err.splitlines()[0] == "msprun: job 1 (cases=99): cases: there is no case 99"
     assert list(own_world.iterdir()) == []

@@ -27,6 +27,11 @@ def tell_where():
     faulthandler.register(signal.SIGUSR1, file=sys.stderr, all_threads=True)
 
 
+def hear_interrupts():
+    """Let INT break off a call: a shell's `&` has it ignored in all that it starts, and the parent ends hangs by it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def divert_stdout():
     """Everything that anybody prints goes to stderr, line by line, since a crash flushes nothing."""
     sys.stdout.flush()

@@ -24,6 +24,7 @@ def run(path):
         return alone.run(job)
     if connection is None:
         sys.exit("the parent does not listen at %s" % job.socket)
+    guard.hear_interrupts()
     guard.divert_stdout()
     speak(connection, job)
     sys.stdout.flush()

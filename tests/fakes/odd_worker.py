@@ -14,6 +14,7 @@ if fault == "exits_at_once":
     sys.exit("ModuleNotFoundError: No module named 'torch'")
 if fault == "never_connects":
     time.sleep(600)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell's `&` had it ignored
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(job["socket"])
 

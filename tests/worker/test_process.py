@@ -78,7 +78,11 @@ def test_exceptions_and_exits_are_answers_and_a_hang_says_where_it_is(bench: Any
     body = "if len(x) == 2: raise SystemExit(5)\n        import time; time.sleep(100)"
     groups = MODEL.replace("* 3", "+ [[torch.ones(4), torch.ones(4)]]")
     bench.write(groups, NEW.replace("return x + y", body))
-    one = talk(cases=[None] * 2)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell's `&` does
+    try:
+        one = talk(cases=[None] * 2)
+    finally:
+        signal.signal(signal.SIGINT, before)
     prepare(one, "candidate")
     failure = one.ask("first", case=0, side="candidate")["failure"]
     assert (failure["kind"], failure["message"]) == ("exit", "SystemExit: 5 (model_new_ascendc.py:7 in forward)")
@@ -91,6 +95,9 @@ def test_exceptions_and_exits_are_answers_and_a_hang_says_where_it_is(bench: Any
     time.sleep(0.5)
     assert 'model_new_ascendc.py", line 8 in forward' in one.log("stderr.log")
     assert one.child.poll() is None
+    one.child.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in one.answer()["failure"]["message"]
+    assert one.ask("probe")["ok"]
 
 
 @pytest.mark.torch
