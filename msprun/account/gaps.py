@@ -111,8 +111,12 @@ def _offset(begin: Ints, pieces: Ints, call: Ints) -> Ints:
 
 def _is_silent(kernels: Stream, windows: Windows, found: Split) -> bool:
     """Is there a call of an operator without a kernel?"""
-    call = found.call_of(kernels.start)
-    return bool((np.bincount(call[call >= 0], minlength=len(windows.begin))[windows.is_side] == 0).any())
+    return bool((_counts(found.call_of(kernels.start), windows)[windows.is_side] == 0).any())
+
+
+def _counts(call: Ints, windows: Windows) -> Ints:
+    """Kernels of each call; `call` is that of each kernel, -1 for none."""
+    return np.bincount(call[call >= 0], minlength=len(windows.begin))
 
 
 def _is_torn(kernels: Stream, windows: Windows, found: Split) -> bool:
@@ -121,7 +125,7 @@ def _is_torn(kernels: Stream, windows: Windows, found: Split) -> bool:
     Rows that are lost leave none to spare; a clock that jumps moves them into other calls, or between two.
     """
     call = found.call_of(kernels.start)
-    counts = np.bincount(call[call >= 0], minlength=len(windows.begin))
+    counts = _counts(call, windows)
     is_astray = (call < 0) & (kernels.start > windows.begin[0])
     for owner in range(windows.owner.max(initial=-1) + 1):
         mine = counts[windows.owner == owner]

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 
 from msprun.account.schedule import Schedule, Split
 from msprun.account.stream import Flags, Ints, Stream
 from msprun.model.call import Circumstances, Refusal
 
 
-def known(stream: Stream, schedule: Schedule, facts: Circumstances) -> Flags | None:
+class Parted(Struct, frozen=True, kw_only=True):
+    """The rows of a session: all, which of them are separators (None: cannot be told), and the others."""
+
+    rows: Stream
+    is_separator: Flags | None
+    rest: Stream
+
+
+def part(stream: Stream, schedule: Schedule, facts: Circumstances) -> Parted:
+    """Take the separators out of a stream. Where they cannot be told from other kernels, they stay in it."""
+    found = _known(stream, schedule, facts)
+    return Parted(rows=stream, is_separator=found, rest=stream if found is None else stream.where(~found))
+
+
+def _known(stream: Stream, schedule: Schedule, facts: Circumstances) -> Flags | None:
     """Which rows are separators, none where none ran; None where they cannot be told from other kernels."""
     if not facts.pauses:
         return np.zeros(len(stream.start), dtype=bool)
@@ -19,16 +34,16 @@ def known(stream: Stream, schedule: Schedule, facts: Circumstances) -> Flags | N
     return None if found is None or found.sum() > most else found
 
 
-def split(stream: Stream, found: Flags | None, schedule: Schedule, facts: Circumstances) -> Split | Refusal:
-    """What starts between two of the separators `found`, one for every border, with nothing that runs across them."""
-    if found is None:
+def split(parted: Parted, schedule: Schedule, facts: Circumstances) -> Split | Refusal:
+    """What starts between two separators, where there is one for every border and nothing runs across them."""
+    if parted.is_separator is None:
         return _refuse("separators_unknown")
-    at, numbers = np.flatnonzero(found), _numbers(schedule, facts)
+    stream, at, numbers = parted.rows, np.flatnonzero(parted.is_separator), _numbers(schedule, facts)
     if facts.unanswered_from is not None:
         at = at[: len(numbers)]
     if len(at) != len(numbers):
         return _refuse("separators_missing", found=len(at), expected=len(numbers))
-    kernels = stream.where(stream.is_kernel & ~found)
+    kernels = parted.rest.where(parted.rest.is_kernel)
     behind = np.searchsorted(stream.start[at], kernels.start, side="right")
     across = kernels.end > np.append(stream.start[at], np.iinfo(np.int64).max)[behind]
     inside = kernels.start < np.append(np.iinfo(np.int64).min, stream.end[at])[behind]

@@ -11,7 +11,7 @@ import pandas as pd
 from msprun.account import alone, gaps, markers, names, separators
 from msprun.account.schedule import Schedule, Split, schedule
 from msprun.account.side import Settled, bare_account, side_account
-from msprun.account.stream import UNKNOWN, Flags, Stream, stream
+from msprun.account.stream import UNKNOWN, Stream, stream
 from msprun.account.sums import outside, rows_by_owner, sums
 from msprun.model.call import Accounts, AccountVerdict, Borders, Circumstances, DeviceCall, Refusal
 
@@ -42,9 +42,9 @@ def account_rows(
         return _without(plan, facts, "not_measurable", {"reason": trouble})
     mine = rows if facts.device is None else rows.where((rows.device == facts.device) | (rows.device < 0))
     refusals: list[Refusal] = []
-    apart = separators.known(mine, plan, facts)
-    rest = mine if apart is None else mine.where(~apart)
-    for borders, attempt in _attempts(mine, apart, marks, plan, facts):
+    parted = separators.part(mine, plan, facts)
+    rest = parted.rest
+    for borders, attempt in _attempts(parted, marks, plan, facts):
         split = attempt()
         if isinstance(split, Split) and not _holds_own(rest, split, plan, facts):
             found = Settled(plan=plan, facts=facts, borders=borders, split=split, sums=sums(rest, split))
@@ -75,21 +75,22 @@ def _trouble(rows: Stream | None, plan: Schedule, facts: Circumstances) -> str |
 
 
 def _attempts(
-    rows: Stream, apart: Flags | None, marks: Sequence[markers.Marker], plan: Schedule, facts: Circumstances
+    parted: separators.Parted, marks: Sequence[markers.Marker], plan: Schedule, facts: Circumstances
 ) -> Iterator[tuple[Borders, _Attempt]]:
-    """Ways to find borders, from the surest to the weakest. `apart` are the rows of separators, None: not known.
+    """Ways to find borders, from the surest to the weakest.
 
-    Where they are not, rests still lie around them, but names and even parts would take them for an operator's.
+    Where separators cannot be told, rests still lie around them, but names and even parts would take them for an
+    operator's.
     """
-    rest = rows if apart is None else rows.where(~apart)
+    rest = parted.rest
     found = markers.ranges(marks, plan, facts)
     yield "markers", lambda: found if isinstance(found, Refusal) else markers.split(rest, found)
     if facts.pauses:
-        yield "separators", lambda: separators.split(rows, apart, plan, facts)
+        yield "separators", lambda: separators.split(parted, plan, facts)
     if not isinstance(found, Refusal):
         yield "gaps", lambda: gaps.split(rest, plan, found.begin, found.end)
     yield "gaps", lambda: gaps.split(rest, plan, plan.begin, plan.end)
-    if apart is not None:
+    if parted.is_separator is not None:
         yield "names", lambda: names.split(rest, plan, facts)
         yield "alone", lambda: alone.split(rest, plan)
 

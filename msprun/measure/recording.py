@@ -157,9 +157,7 @@ def _recorded(answer: dict[str, Any]) -> list[Recorded]:
 
 def cost(plan: Plan, tally: Tally) -> Cost:
     """What a case takes of a session, by the host's times of its calls."""
-    schedule, sides = plan.schedule, tally.timed_sides
-    known = [us for side in sides if (us := tally.sides[side].host_us) is not None]
-    call_us = _AROUND_US + (sum(known) / len(known) if known else 0.0)
+    schedule, sides, call_us = plan.schedule, tally.timed_sides, _call_us(tally)
     repeats = schedule.repeats
     timed = 2 * groups_of_visit(plan, tally) if repeats is None else repeats
     warm = schedule.warmup_max if schedule.warmup is None else schedule.warmup
@@ -171,8 +169,13 @@ def cost(plan: Plan, tally: Tally) -> Cost:
 def groups_of_visit(plan: Plan, tally: Tally) -> int:
     """The groups of one visit: what `budget_s` holds by the host's time of a call, within the schedule's counts."""
     schedule = plan.schedule
-    known = [told.host_us for side in tally.timed_sides if (told := tally.sides[side]).host_us is not None]
-    quad_us = 4 * (_AROUND_US + (sum(known) / len(known) if known else 0.0))
+    quad_us = 4 * _call_us(tally)
     groups = min(max(int(schedule.budget_s * 1e6 / quad_us), schedule.quads_min), schedule.quads_max)
     most = max(1, schedule.quads_max // schedule.visits)
     return min(ceil(groups / schedule.visits), most)
+
+
+def _call_us(tally: Tally) -> float:
+    """What a recorded call takes of the host, as the mean of the sides whose calls the probe timed."""
+    known = [us for side in tally.timed_sides if (us := tally.sides[side].host_us) is not None]
+    return _AROUND_US + (sum(known) / len(known) if known else 0.0)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from msprun.account.schedule import Split, schedule
-from msprun.account.separators import known, split
+from msprun.account.separators import part, split
 from msprun.account.session import account
 from msprun.account.stream import stream
 from msprun.model.call import Accounts, Circumstances, Identity, Refusal
@@ -51,8 +51,8 @@ def played(spoil: Callable[[Recording], Any] = as_played) -> Recording:
 
 
 def cut(recording: Recording, facts: Circumstances) -> Split | Refusal:
-    rows, plan = stream(recording.kernels), schedule(timeless(recording))
-    return split(rows, known(rows, plan, facts), plan, facts)
+    plan = schedule(timeless(recording))
+    return split(part(stream(recording.kernels), plan, facts), plan, facts)
 
 
 def assert_exact(found: Accounts, borders: str) -> None:
