@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.fakes_cann.apps import Machine, header
+from tests.fakes_cann.apps import header
 
 pytestmark = pytest.mark.process
 
@@ -15,11 +13,6 @@ AICPU = (
     "Device_id,Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),"
     "Stream ID,Task ID"
 )
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def test_without_their_switches_neither_is_written(machine) -> None:

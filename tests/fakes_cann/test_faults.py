@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
 from tests.fakes_cann.apps import Machine, header, rows
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def tasks(machine: Machine) -> list[str]:

@@ -9,11 +9,10 @@ import signal
 import stat
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
-from tests.fakes_cann.apps import LOG, Machine
+from tests.fakes_cann.apps import LOG
 
 pytestmark = pytest.mark.process
 
@@ -24,11 +23,6 @@ NO_DATA = (
 )
 WARNING = "[WARNING] An exception has occurred in process App, return code: {}."
 HANGS = LOG + "print('up', flush=True)\nwhile True:\n    time.sleep(0.05)\n"
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def plain(names: list[str]) -> list[str]:

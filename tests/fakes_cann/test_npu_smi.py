@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -72,11 +71,6 @@ A5 = """\
 | No running processes found in NPU 0                                                             |
 +===========================+===============+=====================================================+
 """
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def known(machine: Machine, **devices: dict[str, object]) -> None:

@@ -6,11 +6,10 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from tests.fakes_cann.apps import LOG, MARKS, Machine
+from tests.fakes_cann.apps import LOG, MARKS
 
 pytestmark = pytest.mark.process
 
@@ -19,11 +18,6 @@ COPIES = """
 put("copy", kind="MEMCPY_ASYNC", stream=2, task=90, host_ns=begin, start_ns=begin, duration_ns=1000)
 put("copy", kind="MEMCPY_ASYNC", stream=2, task=91, host_ns=begin, start_ns=begin + 90 * 10**9, duration_ns=1000)
 """
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def test_export_writes_tables_as_json_where_asked(machine) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -52,11 +51,6 @@ MSPROF_TX = (
     "Device_id,pid,tid,category,event_type,payload_type,payload_value,Start_time(us),End_time(us),message_type,message,"
     "domain,mark_id,Device Start_time(us),Device End_time(us)"
 )
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def columns(machine: Machine, name: str) -> list[str]:

@@ -73,6 +73,17 @@ def tally(made: Crew, index: int = 0) -> Tally:
     return Tally(Case(index=index, name="", shape_label="", dtype_label=""), made._plan, [].append)
 
 
+def two_checked(folder: Path, **extra: int) -> tuple[Worker, Crew, Tally]:
+    """A worker that two cases were checked in and that some requests need more memory of; the first of the cases."""
+    worker = Worker(16, reference=3, candidate=3)
+    worker.extra |= extra
+    made = crew(folder, worker)
+    one, two = tally(made), tally(made, 1)
+    for known in (one, two):
+        check(made, known, made._plan)
+    return worker, made, one
+
+
 def test_sides_that_do_not_fit_together_are_checked_one_after_the_other(tmp_path: Path) -> None:
     worker = Worker(10, reference=6, candidate=6)
     made = crew(tmp_path, worker)
@@ -144,12 +155,7 @@ def test_a_new_worker_knows_at_once_what_does_not_fit(tmp_path: Path) -> None:
 
 
 def test_calls_that_are_timed_make_other_cases_go(tmp_path: Path) -> None:
-    worker = Worker(16, reference=3, candidate=3)
-    worker.extra["time"] = 6
-    made = crew(tmp_path, worker)
-    one, two = tally(made), tally(made, 1)
-    for known in (one, two):
-        check(made, known, made._plan)
+    worker, made, one = two_checked(tmp_path, time=6)
     timer = Timer(made, replace(made._plan, schedule=plans.schedule(warmup=0, repeats=2)))
     timer.visit(one, 0)
     place = worker.asked.index("release 1")
@@ -158,12 +164,7 @@ def test_calls_that_are_timed_make_other_cases_go(tmp_path: Path) -> None:
 
 
 def test_a_breakdown_makes_other_cases_go_but_not_the_sides_that_were_timed(tmp_path: Path) -> None:
-    worker = Worker(16, reference=3, candidate=3)
-    worker.extra["breakdown"] = 6
-    made = crew(tmp_path, worker)
-    one, two = tally(made), tally(made, 1)
-    for known in (one, two):
-        check(made, known, made._plan)
+    worker, made, one = two_checked(tmp_path, breakdown=6)
     assert made.ask("breakdown", "breakdown", one, side="reference").failure is None
     assert worker.asked[-2:] == ["release 1", "breakdown 0 reference"]
     worker.extra["breakdown"] = 11
