@@ -32,7 +32,7 @@ class TorchNpu(Clock):
     def export(self, capture: Path) -> tuple[str, ...] | None:
         """The words that parse the raw data again; None where there are none, or no msprof to do it."""
         raw = sorted(capture.glob("PROF_*"))
-        return ("msprof", "--export=on", f"--output={raw[-1]}") if raw and toolkit.msprof(os.environ) else None
+        return Msprof().export(raw[-1]) if raw and toolkit.msprof(os.environ) else None
 
     def captures(self, folder: Path) -> tuple[Path, ...]:
         """The folders that the profiler left in a session's."""
